@@ -1,0 +1,30 @@
+/** What a caller's bundle grows by: minified, gzipped, everything unused shaken off. */
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+
+const LIMITS = [
+  // A page that only retries should not notice it in its bundle.
+  { what: 'retry', code: `export { retry } from '@secondwind/resilience'`, maxGzipBytes: 3_500 },
+]
+
+for (const { what, code, maxGzipBytes } of LIMITS) {
+  const { minifiedBytes, gzipBytes } = await measure(code)
+  const fits = gzipBytes <= maxGzipBytes
+  console.log(
+    `${what}: ${minifiedBytes} bytes minified, ${gzipBytes} gzipped (limit ${maxGzipBytes}${fits ? '' : ': TOO BIG'})`,
+  )
+  if (!fits) process.exitCode = 1
+}
+
+async function measure(code: string): Promise<{ minifiedBytes: number; gzipBytes: number }> {
+  const { outputFiles } = await build({
+    stdin: { contents: code, resolveDir: process.cwd() },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'neutral',
+    write: false,
+  })
+  const bundle = outputFiles[0]!.contents
+  return { minifiedBytes: bundle.length, gzipBytes: gzipSync(bundle, { level: 9 }).length }
+}
