@@ -87,7 +87,9 @@ export const ROOMS: readonly Room[] = [
     files:
       /^(?:resilience\/src\/(?:classify|lane)\/|service\/src\/task\/|service\/src\/dispatch\/share\.ts$|[^/]+\/src\/(?:.*\/)?(?:policy|decide|backoff|retry-after)\.ts$)/,
     tokens: [
-      ...['await', 'async', 'Promise', 'Date', 'throw'].map(keyword),
+      ...['await', 'async', 'Promise', 'throw'].map(keyword),
+      // `Date.parse` and `Date.UTC` are arithmetic: they read no clock.
+      { say: 'Date', pattern: global('Date', String.raw`\b(?!\s*\??\s*:|\.(?:parse|UTC)\b)`) },
       { say: '.then(', pattern: /\.\s*then\s*\(/g },
       ...CLOCK.filter(token => token.say === 'performance'),
       ...TIMERS,

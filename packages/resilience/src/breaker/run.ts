@@ -1,0 +1,148 @@
+import { InvalidPolicyError, RefusedError } from '../errors.ts'
+import { classifyError } from '../classify/classify-error.ts'
+import { failure, SUCCESS, type Outcome } from '../classify/outcome.ts'
+import type { Clock } from '../ports/clock.ts'
+import { systemClock } from '../ports/system-clock.ts'
+import { emit, type Telemetry } from '../ports/telemetry.ts'
+import { DEFAULT_POLICY } from '../retry/policy.ts'
+import {
+  closedBreaker,
+  force,
+  mayStart,
+  phaseOf,
+  record,
+  type BreakerPhaseName,
+  type BreakerState,
+  type Permit,
+} from './decide.ts'
+import type { CallResult } from './memory.ts'
+import { checkBreaker, withBreakerDefaults, type BreakerInput, type BreakerPolicy } from './policy.ts'
+import { checkSnapshot, stateFrom, takeSnapshot, type BreakerSnapshot, type Instant } from './snapshot.ts'
+
+export interface BreakerOptions {
+  readonly name?: string
+  readonly clock?: Clock
+  readonly telemetry?: Telemetry
+}
+
+const IGNORED: Outcome = failure('ignored')
+
+/** A breaker, to be created once per dependency and shared by all calls to it. */
+export function createBreaker(policy: BreakerInput = {}, options: BreakerOptions = {}): Breaker {
+  const problems = checkBreaker(policy)
+  if (problems.length > 0) throw new InvalidPolicyError(problems)
+  return new Breaker(withBreakerDefaults(policy), options)
+}
+
+export class Breaker {
+  readonly name: string
+  readonly policy: BreakerPolicy
+  readonly #clock: Clock
+  readonly #telemetry: Telemetry | undefined
+  #state: BreakerState
+
+  constructor(policy: BreakerPolicy, options: BreakerOptions) {
+    this.name = options.name ?? 'breaker'
+    this.policy = Object.freeze(policy)
+    this.#clock = options.clock ?? systemClock
+    this.#telemetry = options.telemetry
+    this.#state = closedBreaker(policy, this.#clock.monotonic())
+  }
+
+  get phase(): BreakerPhaseName {
+    return phaseOf(this.#state, this.#clock.monotonic())
+  }
+
+  /** Runs one call under the breaker; refused with `RefusedError` while it is open. */
+  async run<T>(work: () => T | PromiseLike<T>): Promise<T> {
+    const permit = this.ask()
+    if (permit instanceof RefusedError) throw permit
+    const startedAt = this.#clock.monotonic()
+    const end = (outcome: Outcome): void => this.#record(permit, outcome, this.#clock.monotonic() - startedAt)
+    try {
+      const value = await work()
+      end(SUCCESS)
+      return value
+    } catch (error) {
+      end(classifyError(error, DEFAULT_POLICY.retryableStatusCodes, this.#clock.now()))
+      throw error
+    }
+  }
+
+  /** Asked before every attempt: leave to start, to be handed back when it ends, or what the caller is to be told. */
+  ask(held?: Permit): Permit | RefusedError {
+    const answer = this.#change(now => mayStart(this.policy, this.#state, now, held))
+    return answer.kind === 'yes' ? answer.permit : this.#refusal(answer.until)
+  }
+
+  /** Returns the permit as long as it is still held: until the operation ends, or until the attempt does. */
+  attemptEnded(permit: Permit, outcome: Outcome, durationMs: number): Permit | undefined {
+    if (this.policy.record === 'operation') return { ...permit, outcome, durationMs }
+    this.#record(permit, outcome, durationMs)
+    return undefined
+  }
+
+  /** One event for the whole operation: what its last attempt came to. Without any attempt it says nothing. */
+  operationEnded({ outcome = IGNORED, durationMs = 0, ...permit }: Permit): void {
+    this.#record(permit, outcome, durationMs)
+  }
+
+  /** By hand: lets nothing through, until `release`. */
+  forceOpen(): void {
+    this.#change(now => force(this.policy, this.#state, 'open', now))
+  }
+
+  /** By hand: lets everything through, until `release`. */
+  forceClosed(): void {
+    this.#change(now => force(this.policy, this.#state, 'closed', now))
+  }
+
+  /** Lets the breaker judge for itself again, closed and with an empty memory. */
+  release(): void {
+    this.#change(now => force(this.policy, this.#state, null, now))
+  }
+
+  snapshot(): BreakerSnapshot {
+    return takeSnapshot(this.#state, this.#instant())
+  }
+
+  /** Goes on from a snapshot, of this process or another; the time that has passed since counts. */
+  restore(snapshot: BreakerSnapshot): void {
+    const problems = checkSnapshot(snapshot)
+    if (problems.length > 0) throw new InvalidPolicyError(problems)
+    this.#change(() => (this.#state = stateFrom(snapshot, this.policy, this.#instant())))
+  }
+
+  #record(permit: Permit, outcome: Outcome, durationMs: number): void {
+    this.#change(now => record(this.policy, this.#state, permit, resultOf(this.policy, outcome, durationMs), now))
+  }
+
+  #refusal(until: number): RefusedError {
+    const waitMs = Math.max(0, Math.ceil(until - this.#clock.monotonic()))
+    const say = `the breaker "${this.name}" is ${this.phase} and lets nothing through; ask again in ${waitMs} ms`
+    return new RefusedError('breaker-open', say, waitMs)
+  }
+
+  #instant(): Instant {
+    return { now: this.#clock.now(), monotonic: this.#clock.monotonic() }
+  }
+
+  /** Every change of phase is told, whatever brought it about. */
+  #change<T>(step: (now: number) => T): T {
+    const now = this.#clock.monotonic()
+    const { generation } = this.#state
+    const from = phaseOf(this.#state, -Infinity)
+    const answer = step(now)
+    const to = phaseOf(this.#state, -Infinity)
+    if (this.#state.generation !== generation && from !== to)
+      emit({ kind: 'breaker-changed', name: this.name, from, to }, this.#telemetry)
+    return answer
+  }
+}
+
+function resultOf(policy: BreakerPolicy, outcome: Outcome, durationMs: number): CallResult {
+  if (outcome.kind === 'failure' && outcome.fault === 'ignored') return 'ignored'
+  // A known permanent failure is an answer: the dependency is there and says no.
+  if (outcome.kind === 'failure' && (outcome.fault !== 'permanent' || outcome.unknown === true)) return 'failed'
+  return policy.slowCallMs !== undefined && durationMs > policy.slowCallMs ? 'slow' : 'good'
+}

@@ -1,0 +1,126 @@
+import {
+  checkFields,
+  isRecord,
+  milliseconds,
+  numberBetween,
+  oneOf,
+  wholeNumber,
+  type Fields,
+  type Problem,
+} from '../check/problems.ts'
+
+/**
+ * How many retries there may be, whatever the single policies allow: the one protection that still holds when
+ * everything fails at once. Plain JSON; four kinds.
+ */
+export type BudgetPolicy = RatioBudget | TokenBudget | QuotaBudget | RateBudget | ConcurrentBudget
+
+interface AnyBudget {
+  /** When nothing is left: deny retries only (the default), or new calls too. */
+  readonly whenEmpty?: 'deny-retries' | 'deny-calls'
+  /** The budget is meant for a fleet of so many processes; each one takes its part. */
+  readonly replicas?: number
+}
+
+/** Retries in proportion to calls, over a sliding window (Finagle, Linkerd, Google SRE). */
+export interface RatioBudget extends AnyBudget {
+  readonly kind: 'ratio'
+  /** Retries per call. */
+  readonly ratio: number
+  readonly windowMs: number
+  /** At least so many retries in any window: a quiet client may still retry. */
+  readonly minRetries: number
+  /** So many retries on top of the ratio. */
+  readonly reserve?: number
+  /** Below so many calls in the window the ratio is not judged. */
+  readonly minCalls?: number
+  /** What the ratio is taken of: whole operations, or every call, retries included. */
+  readonly of?: 'operations' | 'attempts'
+}
+
+/** Failures take, successes give back; retries stop at half (gRPC A6). */
+export interface TokenBudget extends AnyBudget {
+  readonly kind: 'tokens'
+  readonly maxTokens: number
+  /** What a success gives back; digits past the third decimal are ignored. */
+  readonly tokenRatio: number
+}
+
+/** A purse that retries pay from, and get back when they succeed (AWS SDKs). */
+export interface QuotaBudget extends AnyBudget {
+  readonly kind: 'quota'
+  readonly capacity: number
+  readonly retryCost: number
+  readonly throttledCost: number
+  /** What a first attempt that succeeds pays in. */
+  readonly successGain: number
+}
+
+/** So many retries a second, with a burst. */
+export interface RateBudget extends AnyBudget {
+  readonly kind: 'rate'
+  readonly perSecond: number
+  readonly burst: number
+}
+
+/** Retries under way in proportion to calls under way (Envoy). It starves small clients: prefer `ratio`. */
+export interface ConcurrentBudget extends AnyBudget {
+  readonly kind: 'concurrent'
+  readonly ratio: number
+  readonly minRetries: number
+}
+
+/** One retry for ten calls; a quiet client has a hundred in ten seconds all the same. */
+export const DEFAULT_BUDGET: RatioBudget = {
+  kind: 'ratio',
+  ratio: 0.1, // when everything fails, a tenth more load: no outage was ever made worse by that
+  windowMs: 10_000, // long enough to smooth a burst, short enough to forget an outage
+  minRetries: 100, // ten a second: a client this small does no harm
+}
+
+/** All problems of a budget's document. */
+export function checkBudget(input: unknown, path = ''): Problem[] {
+  if (!isRecord(input)) return [{ at: path, is: input, say: 'must be an object with kind and its fields' }]
+  const at = path && `${path}.`
+  const kind = Object.hasOwn(FIELDS, String(input['kind'])) ? (input['kind'] as BudgetPolicy['kind']) : undefined
+  if (kind === undefined)
+    return checkFields({ kind: input['kind'] ?? null }, { kind: oneOf(...Object.keys(FIELDS)) }, {}, at)
+  const missing = REQUIRED[kind].filter(field => input[field] === undefined)
+  return [
+    ...checkFields(input, { kind: oneOf(kind), ...SHARED_FIELDS, ...FIELDS[kind] }, {}, at),
+    ...missing.map(field => ({ at: at + field, is: undefined, say: `must be given with kind ${kind}` })),
+  ]
+}
+
+const SHARED_FIELDS: Fields = {
+  whenEmpty: oneOf('deny-retries', 'deny-calls'),
+  replicas: wholeNumber(1, 100_000),
+}
+
+const FIELDS: { readonly [kind in BudgetPolicy['kind']]: Fields } = {
+  ratio: {
+    ratio: numberBetween(0, 10),
+    windowMs: milliseconds(10),
+    minRetries: wholeNumber(0, 1e9),
+    reserve: wholeNumber(0, 1e9),
+    minCalls: wholeNumber(0, 1e9),
+    of: oneOf('operations', 'attempts'),
+  },
+  tokens: { maxTokens: numberBetween(0.001, 1_000), tokenRatio: numberBetween(0.001, 1_000) },
+  quota: {
+    capacity: wholeNumber(1, 1e9),
+    retryCost: wholeNumber(0, 1e9),
+    throttledCost: wholeNumber(0, 1e9),
+    successGain: wholeNumber(0, 1e9),
+  },
+  rate: { perSecond: numberBetween(0.001, 1e9), burst: numberBetween(1, 1e9) },
+  concurrent: { ratio: numberBetween(0, 10), minRetries: wholeNumber(0, 1e9) },
+}
+
+const REQUIRED: { readonly [kind in BudgetPolicy['kind']]: readonly string[] } = {
+  ratio: ['ratio', 'windowMs', 'minRetries'],
+  tokens: ['maxTokens', 'tokenRatio'],
+  quota: ['capacity', 'retryCost', 'throttledCost', 'successGain'],
+  rate: ['perSecond', 'burst'],
+  concurrent: ['ratio', 'minRetries'],
+}

@@ -1,0 +1,65 @@
+import { retryAfterOf, type HeaderSource } from '../retry/retry-after.ts'
+import { isObject, markOf } from './marks.ts'
+import { classifyNetworkCode, isFetchFailure } from './network-codes.ts'
+import { failure, type Failure } from './outcome.ts'
+import { classifyStatus } from './status.ts'
+
+/** Errors wrap errors; deeper than this they wrap themselves. */
+const DEEPEST_CAUSE = 10
+
+/**
+ * What a thrown value says about the call: a mark, a status or a network code, on the error itself or on what
+ * caused it. What says nothing is permanent: a bug does not pass by itself. `now` is wall time, for a wait that is
+ * given as a date.
+ */
+export function classifyError(error: unknown, retryableStatusCodes: readonly number[], now: number): Failure {
+  let fetchFailed = false
+  for (let depth = 0; depth < DEEPEST_CAUSE && isObject(error); depth++) {
+    const found = classifyOne(error, retryableStatusCodes, now)
+    if (found !== undefined) return found
+    fetchFailed ||= isFetchFailure(error)
+    error = causeOf(error)
+  }
+  return fetchFailed ? failure('ambiguous') : UNKNOWN
+}
+
+const UNKNOWN: Failure = { kind: 'failure', fault: 'permanent', unknown: true }
+
+function classifyOne(error: ErrorLike, retryableStatusCodes: readonly number[], now: number): Failure | undefined {
+  const marked = markOf(error)
+  if (marked !== undefined) return marked
+  // The caller, or somebody on its behalf, went away.
+  if (error.name === 'AbortError') return failure('ignored')
+  const status = statusOf(error)
+  const outcome = status && classifyStatus(status, retryableStatusCodes, askedWait(error, now))
+  // An error with the status of a success is judged by what else it says.
+  return outcome && outcome.kind === 'failure' ? outcome : classifyNetworkCode(error.code ?? error.name)
+}
+
+/** Where clients put the status: fetch wrappers, got and ky, axios, the AWS SDK. */
+function statusOf({ status, statusCode, response, $metadata }: ErrorLike): number | undefined {
+  const found = status ?? statusCode ?? response?.status ?? $metadata?.httpStatusCode
+  return typeof found === 'number' ? found : undefined
+}
+
+function askedWait({ response, headers = response?.headers }: ErrorLike, now: number): number | undefined {
+  return isObject(headers) ? retryAfterOf(headers, now) : undefined
+}
+
+/** An `AggregateError` of several addresses tried at once is judged by the first. */
+function causeOf(error: ErrorLike): unknown {
+  return error.cause ?? error.errors?.[0]
+}
+
+interface ErrorLike {
+  readonly name?: unknown
+  readonly message?: unknown
+  readonly code?: unknown
+  readonly status?: unknown
+  readonly statusCode?: unknown
+  readonly headers?: HeaderSource | undefined
+  readonly response?: { readonly status?: unknown; readonly headers?: HeaderSource | undefined } | undefined
+  readonly $metadata?: { readonly httpStatusCode?: unknown } | undefined
+  readonly cause?: unknown
+  readonly errors?: readonly unknown[] | undefined
+}

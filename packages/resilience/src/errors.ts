@@ -1,0 +1,50 @@
+import { sayProblems, type Problem } from './check/problems.ts'
+
+/**
+ * What the library itself refuses. What the caller's work threw leaves untouched; these appear only where there is
+ * no such error. Each `code` has its paragraph in docs/errors.md.
+ */
+export class ResilienceError<Code extends string = string> extends Error {
+  readonly code: Code
+
+  constructor(code: Code, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = new.target.name
+    this.code = code
+  }
+}
+
+/** A document that cannot be kept to; all of its problems at once. */
+export class InvalidPolicyError extends ResilienceError<'invalid-policy'> {
+  readonly problems: readonly Problem[]
+
+  constructor(problems: readonly Problem[]) {
+    super('invalid-policy', `the policy cannot be kept:${sayProblems(problems)}`)
+    this.problems = problems
+  }
+}
+
+/** One call took longer than `attemptTimeoutMs`; others may follow. */
+export class AttemptTimeoutError extends ResilienceError<'attempt-timeout'> {
+  constructor(attempt: number, ms: number) {
+    super('attempt-timeout', `attempt ${attempt} did not end within ${Math.round(ms)} ms`)
+  }
+}
+
+/** The deadline passed while a call was running; no other follows. `cause` is how the call before it failed. */
+export class DeadlineError extends ResilienceError<'deadline'> {
+  constructor(attempt: number, ms: number, cause: unknown) {
+    super('deadline', `the deadline passed during attempt ${attempt}, after ${Math.round(ms)} ms`, cause)
+  }
+}
+
+/** A gate is shut: nothing was sent. */
+export class RefusedError extends ResilienceError<'breaker-open' | 'budget'> {
+  /** When asking again makes sense; undefined when nobody knows. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(code: 'breaker-open' | 'budget', message: string, retryAfterMs?: number) {
+    super(code, message)
+    this.retryAfterMs = retryAfterMs
+  }
+}

@@ -1,0 +1,91 @@
+import type { Outcome } from '../classify/outcome.ts'
+import type { GiveUpReason } from '../retry/decide.ts'
+
+/** Everything there is to see, as data: one function hears it, one union says it. */
+export type RetryEvent = (OperationEvent & OfOperation) | BreakerEvent | Warning
+
+/** An operation begins with its first attempt; it ends with an attempt that succeeded, or with `gave-up`. */
+export type OperationEvent =
+  | { readonly kind: 'attempt-started' }
+  | {
+      readonly kind: 'attempt-ended'
+      readonly outcome: Outcome
+      readonly durationMs: number
+      /** Since the operation began. */
+      readonly elapsedMs: number
+      readonly error?: unknown
+    }
+  | { readonly kind: 'retry-scheduled'; readonly delayMs: number; readonly outcome: Outcome }
+  | { readonly kind: 'gave-up'; readonly reason: GiveUpReason; readonly elapsedMs: number; readonly error: unknown }
+  | { readonly kind: 'exhausted-hook-failed'; readonly error: unknown }
+
+interface OfOperation {
+  readonly name: string
+  /** One number per operation: the same in all of its events. */
+  readonly operationId: number
+  /** The attempt the event is about; the first is 1. */
+  readonly attempt: number
+}
+
+export interface BreakerEvent {
+  readonly kind: 'breaker-changed'
+  readonly name: string
+  readonly from: string
+  readonly to: string
+}
+
+export interface Warning {
+  readonly kind: 'warning'
+  readonly code: WarningCode
+  readonly message: string
+}
+
+export type WarningCode = 'policy-per-call' | 'signal-ignored' | 'not-idempotent'
+
+export type Telemetry = (event: RetryEvent) => void
+
+const observers = new Set<Telemetry>()
+
+/** Hears the events of the whole process until the returned function is called. */
+export function observe(observer: Telemetry): () => void {
+  observers.add(observer)
+  return () => void observers.delete(observer)
+}
+
+export function isObserved(): boolean {
+  return observers.size > 0
+}
+
+/** Tells everybody who listens; one that throws disturbs neither the call nor the others. */
+export function emit(event: RetryEvent, own?: Telemetry): void {
+  if (own !== undefined) tell(own, event)
+  for (const observer of observers) tell(observer, event)
+}
+
+const warned = new Set<string>()
+
+/** No program has that many call sites worth a line each. */
+const MOST_WARNINGS = 1_000
+
+/** Says it once for each code and place: to whoever listens, else on the console. */
+export function warnOnce(code: WarningCode, place: string, message: string, own?: Telemetry): void {
+  const once = `${code} ${place}`
+  if (warned.has(once) || warned.size >= MOST_WARNINGS) return
+  warned.add(once)
+  if (own === undefined && observers.size === 0) console.warn(`secondwind [${code}] ${message}`)
+  else emit({ kind: 'warning', code, message }, own)
+}
+
+/** For tests: every warning may be said again. */
+export function forgetWarnings(): void {
+  warned.clear()
+}
+
+function tell(observer: Telemetry, event: RetryEvent): void {
+  try {
+    observer(event)
+  } catch (error) {
+    // An observer's own fault is reported where nobody's call can be harmed by it.
+    console.error('secondwind: an observer threw', error)
+  }
+}

@@ -1,0 +1,104 @@
+import { defaultBudget, type Budget } from '../budget/budget.ts'
+import type { Breaker } from '../breaker/run.ts'
+import type { Failure, Fault, Outcome } from '../classify/outcome.ts'
+import type { Clock } from '../ports/clock.ts'
+import { systemRandom, type Random } from '../ports/random.ts'
+import { systemClock } from '../ports/system-clock.ts'
+import type { Telemetry } from '../ports/telemetry.ts'
+import type { GiveUpReason } from './decide.ts'
+import type { History } from './history.ts'
+import type { RetryPolicy } from './policy.ts'
+
+/** What the work is given. */
+export interface Attempt {
+  /** The first is 1. */
+  readonly attempt: number
+  /** Aborts when the caller does, when this attempt has had its time, and at the deadline. Made when it is read. */
+  readonly signal: AbortSignal
+  /** One for the whole operation, the same on every attempt; made when it is read, if the caller gave none. */
+  readonly idempotencyKey: string
+  /** How long this attempt may take: its time-out, or what is left until the deadline. */
+  readonly remainingMs: number
+  /** Why there is another attempt; undefined in the first. */
+  readonly lastError: unknown
+}
+
+export type Work<T> = (attempt: Attempt) => T | PromiseLike<T>
+
+/** What surrounds a call and is no part of the policy. `A` is what `onExhausted` puts in the place of an error. */
+export interface RetryOptions<T = unknown, A = never> {
+  /** The caller's own: ends a wait at once, and rejects with its reason. */
+  readonly signal?: AbortSignal | undefined
+  /** What events call the operation. */
+  readonly name?: string
+  readonly idempotencyKey?: string | undefined
+  /** Why the call must not be made twice, unless the first provably never arrived. Absent: the caller says it may. */
+  readonly once?: 'not-idempotent' | 'not-replayable' | undefined
+  /** An earlier end than the policy's: wall time, in ms since the epoch. */
+  readonly deadlineAt?: number
+  /** Shared with other calls; `false`: none, and nothing but the policy limits the retries. Default: the process's. */
+  readonly budget?: Budget | false
+  readonly breaker?: Breaker
+  /** What a thrown error means; undefined leaves it to the ordinary rules. */
+  readonly classify?: (error: unknown) => Fault | Failure | undefined
+  /** What a returned value means; a failure that is not retried any more is returned all the same. */
+  readonly classifyResult?: (value: T) => Outcome
+  /** A returned failure will be retried: its resources can go. */
+  readonly discard?: (value: T) => void
+  /** Whether the last attempt is made only `if-it-fits` the deadline by `expectedCallMs` (the default), or `always`. */
+  readonly lastAttempt?: 'if-it-fits' | 'always'
+  /** How long a call usually takes: an attempt that cannot end in time is not begun. */
+  readonly expectedCallMs?: number
+  /** Asked when retries could not help: its answer takes the error's place. */
+  readonly onExhausted?: (exhausted: Exhausted) => A | PromiseLike<A>
+  readonly telemetry?: Telemetry
+  /** Time and chance, for tests. */
+  readonly ports?: { readonly clock?: Clock; readonly random?: Random }
+}
+
+/** An operation that may be taken over by somebody with more patience. */
+export interface Exhausted {
+  readonly reason: GiveUpReason
+  readonly error: unknown
+  /** Attempts made and time spent, to be carried over. */
+  readonly history: History
+  /** The whole document, of which this process has spent its share. */
+  readonly policy: RetryPolicy
+  readonly idempotencyKey: string
+}
+
+/** Reasons that more time could cure. The others are final, or the caller's own wish. */
+export const EXHAUSTED_REASONS: readonly GiveUpReason[] = [
+  'attempts',
+  'deadline',
+  'retry-after-too-long',
+  'budget',
+  'breaker-open',
+  'throttled',
+  'killed',
+  'shutdown',
+]
+
+/** The options with time, chance and budget settled. */
+export interface Setup<T, A> extends RetryOptions<T, A> {
+  readonly clock: Clock
+  readonly random: Random
+  readonly budget: Budget | false
+  /** A reading of the clock may be handed on only to a budget that counts by the same one. */
+  readonly sharesClock: boolean
+}
+
+/** What a call without options has. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export const DEFAULT_SETUP: Setup<any, never> = {
+  clock: systemClock,
+  random: systemRandom,
+  budget: defaultBudget(systemClock),
+  sharesClock: true,
+}
+
+export function setUp<T, A>(options: RetryOptions<T, A>): Setup<T, A> {
+  const { clock = systemClock, random = systemRandom } = options.ports ?? {}
+  const budget = options.budget ?? defaultBudget(clock)
+  return { ...options, clock, random, budget, sharesClock: budget !== false && budget.clock === clock }
+}

@@ -1,0 +1,161 @@
+import {
+  checkFields,
+  isRecord,
+  listOf,
+  milliseconds,
+  numberBetween,
+  oneOf,
+  text,
+  wholeNumber,
+  type Fields,
+  type Problem,
+  type WrongWords,
+} from '../check/problems.ts'
+
+/**
+ * When to call again, as plain JSON: the same document in the library, the service, the lab and the dashboard.
+ * No field takes infinity: retries without an end do not exist.
+ */
+export interface RetryPolicy {
+  readonly policyId?: string
+  /** All calls, the first one included. */
+  readonly maxAttempts: number
+  readonly backoffType: BackoffType
+  readonly initialDelayMs: number
+  /** Growth of `EXPONENTIAL`. */
+  readonly multiplier: number
+  /** No wait is shorter, jitter included. */
+  readonly minDelayMs: number
+  /** No wait of our own is longer before jitter; a server may ask for more. */
+  readonly maxDelayMs: number
+  /** The waits of `CUSTOM`, one per retry, the last one repeating. */
+  readonly delaysMs?: readonly number[]
+  /** The deadline: the whole operation, waits included, ends within it. */
+  readonly totalBudgetMs: number
+  /** One call ends within it, and never later than the deadline. */
+  readonly attemptTimeoutMs: number
+  readonly jitterType: JitterType
+  /** Half-width of `PROPORTIONAL`, as a share of the delay. */
+  readonly jitterRatio: number
+  readonly retryableStatusCodes: readonly number[]
+  /** The share that is spent in process before a hand-over: part of the whole, never an addition. */
+  readonly inProcess?: InProcessShare
+}
+
+export type BackoffType = (typeof BACKOFF_TYPES)[number]
+export type JitterType = (typeof JITTER_TYPES)[number]
+
+export interface InProcessShare {
+  readonly maxAttempts?: number
+  readonly totalBudgetMs?: number
+}
+
+const BACKOFF_TYPES = ['EXPONENTIAL', 'LINEAR', 'FIXED', 'FIBONACCI', 'CUSTOM'] as const
+const JITTER_TYPES = ['NONE', 'FULL', 'EQUAL', 'DECORRELATED', 'PROPORTIONAL'] as const
+
+/** Three attempts, each within 0.1 and 0.2 s of the one before; then the last error. */
+export const DEFAULT_POLICY: RetryPolicy = {
+  maxAttempts: 3, // two second chances; after that an outage is better shown than hidden
+  backoffType: 'EXPONENTIAL',
+  initialDelayMs: 100, // longer than a hiccup, shorter than a person notices
+  multiplier: 2,
+  minDelayMs: 0,
+  maxDelayMs: 5_000, // a person who waits longer has gone
+  totalBudgetMs: 30_000, // a person is usually waiting
+  attemptTimeoutMs: 10_000, // a third of the deadline: one hung call leaves room for the others
+  jitterType: 'FULL', // the widest spread: a herd that failed together does not come back together
+  jitterRatio: 0.1,
+  retryableStatusCodes: [408, 425, 429, 500, 502, 503, 504],
+}
+
+/** What users write: any part of a policy; the rest is the default. */
+export type RetryPolicyInput = Partial<RetryPolicy> & {
+  readonly retries?: 'use maxAttempts: it counts all calls, the first included, so retries + 1'
+  readonly timeout?: 'use attemptTimeoutMs for one call, totalBudgetMs for all of them together'
+}
+
+export type RetryPolicyCheck =
+  | { readonly policy: RetryPolicy; readonly problems?: undefined }
+  | { readonly policy?: undefined; readonly problems: readonly Problem[] }
+
+/** The policy with its defaults filled in, or everything that is wrong with it. */
+export function checkRetryPolicy(input: unknown): RetryPolicyCheck {
+  if (!isRecord(input))
+    return { problems: [{ at: '', is: input, say: 'must be an object with the fields of a policy' }] }
+  const problems = checkFields(input, FIELDS, WRONG_WORDS)
+  if (problems.length > 0) return { problems }
+  const policy = withDefaults(input)
+  const contradictions = checkTogether(policy, input)
+  return contradictions.length > 0 ? { problems: contradictions } : { policy }
+}
+
+const FIELDS: Fields = {
+  policyId: text(200),
+  maxAttempts: wholeNumber(1, 10_000),
+  backoffType: oneOf(...BACKOFF_TYPES),
+  initialDelayMs: milliseconds(),
+  multiplier: numberBetween(1, 1_000),
+  minDelayMs: milliseconds(),
+  maxDelayMs: milliseconds(),
+  delaysMs: listOf(milliseconds(), 1_000),
+  totalBudgetMs: milliseconds(1),
+  attemptTimeoutMs: milliseconds(1),
+  jitterType: oneOf(...JITTER_TYPES),
+  jitterRatio: numberBetween(0, 1),
+  retryableStatusCodes: listOf(wholeNumber(100, 599), 500),
+  inProcess: value => (isRecord(value) ? undefined : 'an object with maxAttempts, totalBudgetMs or both'),
+}
+
+const SHARE_FIELDS: Fields = { maxAttempts: wholeNumber(1, 10_000), totalBudgetMs: milliseconds(1) }
+
+/** What other libraries call it. */
+const WRONG_WORDS: WrongWords = {
+  retries: 'maxAttempts, which counts all calls: retries + 1',
+  maxRetries: 'maxAttempts, which counts all calls: maxRetries + 1',
+  timeout: 'attemptTimeoutMs for one call, totalBudgetMs for all',
+  minTimeout: 'initialDelayMs',
+  maxTimeout: 'maxDelayMs',
+  factor: 'multiplier',
+}
+
+function withDefaults(input: Partial<RetryPolicy>): RetryPolicy {
+  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
+  const policy = { ...DEFAULT_POLICY, ...given }
+  // Whoever names only one end of the range meant the range to hold it.
+  if (input.maxDelayMs === undefined)
+    policy.maxDelayMs = Math.max(policy.maxDelayMs, policy.initialDelayMs, policy.minDelayMs)
+  if (input.initialDelayMs === undefined) policy.initialDelayMs = Math.min(policy.initialDelayMs, policy.maxDelayMs)
+  return policy
+}
+
+/** What each field alone cannot see. */
+function checkTogether(policy: RetryPolicy, input: Partial<RetryPolicy>): Problem[] {
+  const { initialDelayMs, minDelayMs, maxDelayMs, delaysMs, backoffType, inProcess } = policy
+  const problems: Problem[] = []
+  const add = (at: string, is: unknown, say: string): void => void problems.push({ at, is, say })
+  if (initialDelayMs > maxDelayMs) add('initialDelayMs', initialDelayMs, `must not exceed maxDelayMs, ${maxDelayMs}`)
+  if (minDelayMs > maxDelayMs) add('minDelayMs', minDelayMs, `must not exceed maxDelayMs, ${maxDelayMs}`)
+  if (backoffType === 'CUSTOM' && delaysMs === undefined)
+    add('delaysMs', delaysMs, 'must be given with backoffType CUSTOM')
+  if (backoffType !== 'CUSTOM' && delaysMs !== undefined) add('delaysMs', delaysMs, 'needs backoffType CUSTOM')
+  if (
+    input.attemptTimeoutMs !== undefined &&
+    input.totalBudgetMs !== undefined &&
+    input.attemptTimeoutMs > input.totalBudgetMs
+  )
+    add('attemptTimeoutMs', input.attemptTimeoutMs, `can never be reached within totalBudgetMs, ${input.totalBudgetMs}`)
+  if (inProcess !== undefined) problems.push(...checkShare(inProcess, policy))
+  return problems
+}
+
+function checkShare(share: InProcessShare, whole: RetryPolicy): Problem[] {
+  const problems = checkFields(share, SHARE_FIELDS, WRONG_WORDS, 'inProcess.')
+  for (const field of ['maxAttempts', 'totalBudgetMs'] as const)
+    if (share[field] !== undefined && share[field] > whole[field])
+      problems.push({
+        at: `inProcess.${field}`,
+        is: share[field],
+        say: `is a share of the policy's ${field}, ${whole[field]}, and cannot exceed it`,
+      })
+  return problems
+}
