@@ -21,28 +21,24 @@ export type WrongWords = { readonly [word: string]: string }
 
 /** All problems of one object's own fields: unknown ones, and values that are not what the field takes. */
 export function checkFields(input: object, fields: Fields, wrongWords: WrongWords = {}, path = ''): Problem[] {
-  const problems: Problem[] = []
-  for (const [field, value] of Object.entries(input)) {
+  return Object.entries(input).flatMap(([field, value]) => {
     const check = Object.hasOwn(fields, field) ? fields[field] : undefined
     const wanted = value === undefined ? undefined : check?.(value)
-    const say = check === undefined ? sayUnknown(field, fields, wrongWords) : wanted && `must be ${wanted}`
-    if (say) problems.push({ at: path + field, is: value, say })
-  }
-  return problems
+    if (check !== undefined && wanted === undefined) return []
+    return { at: path + field, is: value, say: wanted ? `must be ${wanted}` : sayUnknown(field, fields, wrongWords) }
+  })
 }
 
-export function wholeNumber(from: number, to: number, unit = ''): FieldCheck {
-  return value =>
-    Number.isInteger(value) && (value as number) >= from && (value as number) <= to
-      ? undefined
-      : `a whole number${unit} from ${from} to ${to}`
+export function wholeNumber(from: number, to: number): FieldCheck {
+  const isBetween = numberBetween(from, to)
+  return value => (Number.isInteger(value) ? isBetween(value) : `a whole number from ${from} to ${to}`)
 }
 
 /** Ten years: a longer wait is a slip of the keyboard. */
 const LONGEST_MS = 315_576_000_000
 
 export function milliseconds(from = 0): FieldCheck {
-  return wholeNumber(from, LONGEST_MS, ' of milliseconds')
+  return wholeNumber(from, LONGEST_MS)
 }
 
 export function numberBetween(from: number, to: number): FieldCheck {
@@ -51,16 +47,14 @@ export function numberBetween(from: number, to: number): FieldCheck {
 }
 
 export function oneOf(...words: readonly unknown[]): FieldCheck {
-  return value => (words.includes(value) ? undefined : `one of ${words.join(', ')}${nearest(value, words)}`)
+  return value => (words.includes(value) ? undefined : `one of ${words.join(', ')}`)
 }
 
 export function listOf(check: FieldCheck, longest: number): FieldCheck {
-  return value => {
-    if (!Array.isArray(value) || value.length === 0 || value.length > longest)
-      return `a list of 1 to ${longest} entries`
-    const wrong = value.findIndex(entry => check(entry) !== undefined)
-    return wrong < 0 ? undefined : `a list in which each entry is ${check(value[wrong])} (entry ${wrong} is not)`
-  }
+  return value =>
+    Array.isArray(value) && value.length > 0 && value.length <= longest && value.every(entry => !check(entry))
+      ? undefined
+      : `a list of 1 to ${longest} entries, each ${check(undefined)}`
 }
 
 export function text(longest: number): FieldCheck {
@@ -80,30 +74,18 @@ export function sayProblems(problems: readonly Problem[]): string {
 }
 
 function show(value: unknown): string {
-  const shown = typeof value === 'number' || typeof value === 'function' ? String(value) : JSON.stringify(value)
-  return shown === undefined ? String(value) : shown.slice(0, 80)
+  return (typeof value === 'string' ? `"${value}"` : String(value)).slice(0, 80)
 }
 
 function sayUnknown(field: string, fields: Fields, wrongWords: WrongWords): string {
-  return Object.hasOwn(wrongWords, field)
-    ? `is not a field; use ${wrongWords[field]}`
-    : `is an unknown field${nearest(field, Object.keys(fields))}`
+  const meant = Object.hasOwn(wrongWords, field)
+    ? wrongWords[field]
+    : Object.keys(fields).find(known => isNear(field, known))
+  return `is an unknown field${meant === undefined ? '' : `; did you mean ${meant}?`}`
 }
 
-function nearest(word: unknown, words: readonly unknown[]): string {
-  const found = words.find(candidate => typeof word === 'string' && isNear(word, String(candidate)))
-  return found === undefined ? '' : `; did you mean ${String(found)}?`
-}
-
-/** At most two slips of the keyboard apart, letter case aside. */
-function isNear(left: string, right: string, slips = 2): boolean {
-  let from = 0
-  while (from < left.length && left[from]?.toLowerCase() === right[from]?.toLowerCase()) from++
-  const a = left.slice(from)
-  const b = right.slice(from)
-  if (a === '' || b === '') return a.length + b.length <= slips
-  if (slips === 0) return false
-  return (
-    isNear(a.slice(1), b, slips - 1) || isNear(a, b.slice(1), slips - 1) || isNear(a.slice(1), b.slice(1), slips - 1)
-  )
+/** All but two letters in common, in whatever order and case: most slips of the keyboard, at the price of few lines. */
+function isNear(left: string, right: string): boolean {
+  const [a, b] = [left.toLowerCase(), right.toLowerCase()]
+  return (a + b).split('').filter(letter => !a.includes(letter) || !b.includes(letter)).length <= 2
 }

@@ -1,7 +1,7 @@
 import type { Permit } from '../breaker/decide.ts'
 import type { Breaker } from '../breaker/run.ts'
 import { classifyError } from '../classify/classify-error.ts'
-import { failure, SUCCESS, type Failure, type Outcome } from '../classify/outcome.ts'
+import { failure, SUCCESS, type Failure, type Fault, type Outcome } from '../classify/outcome.ts'
 import { AttemptTimeoutError, DeadlineError, RefusedError } from '../errors.ts'
 import { NOT_ARMED, type Alarm } from '../ports/clock.ts'
 import { newIdempotencyKey } from '../ports/random.ts'
@@ -141,8 +141,10 @@ export class Operation<T, A> implements Alarm, SignalFollower {
     const { classifyResult } = this.#setup
     const outcome = classifyResult === undefined ? SUCCESS : classifyResult(value)
     if (outcome.kind === 'failure') return this.#fail(attempt, outcome, value, true)
-    this.#endAttempt(attempt, SUCCESS)
-    this.#close()
+    this.#leave(undefined)
+    // The way of nearly every call: nobody watches, nobody waits, nothing is to be given back.
+    if (this.#setup.breaker !== undefined || this.#isObserved()) this.#note(attempt, SUCCESS)
+    if (this.#setup.signal !== undefined || this.#rest !== undefined) this.#close()
     this.#resolve(value)
   }
 
@@ -151,13 +153,16 @@ export class Operation<T, A> implements Alarm, SignalFollower {
     const { stopped } = attempt
     if (stopped === undefined) return this.#fail(attempt, this.#classify(error), error)
     if (stopped.reason === 'attempt-timeout') return this.#fail(attempt, failure('ambiguous'), stopped.error)
-    this.#endAttempt(attempt, failure(stopped.reason === 'aborted' ? 'ignored' : 'ambiguous'), stopped.error)
+    const fault = stopped.reason === 'aborted' ? 'ignored' : 'ambiguous'
+    this.#leave(fault)
+    this.#note(attempt, failure(fault), stopped.error)
     this.#giveUp(stopped.reason, stopped.error)
   }
 
   /** An attempt failed: give up, or wait for the next one. */
   #fail(attempt: RunningAttempt, outcome: Failure, error: unknown, returned = false): void {
-    this.#endAttempt(attempt, outcome, error, returned)
+    this.#leave(outcome.fault)
+    this.#note(attempt, outcome, error, returned)
     const { clock, random, budget, lastAttempt, expectedCallMs = 0, discard } = this.#setup
     const now = clock.monotonic()
     const moment = { now, roll: random(), expectedCallMs: lastAttempt === 'always' ? 0 : expectedCallMs }
@@ -171,24 +176,26 @@ export class Operation<T, A> implements Alarm, SignalFollower {
     clock.arm(this)
   }
 
-  /** The end of every attempt whose result counts, told to whoever counts attempts. */
-  #endAttempt(attempt: RunningAttempt, outcome: Outcome, error?: unknown, returned = false): void {
-    const { clock, budget, breaker } = this.#setup
+  /** The end of every attempt whose result counts: its time-out and its place in the budget are given back. */
+  #leave(fault: Fault | undefined): void {
+    const { clock, budget } = this.#setup
     clock.disarm(this)
     this.#current = undefined
-    const fault = outcome.kind === 'failure' ? outcome.fault : undefined
     if (budget !== false) budget.settle?.(fault, this.#rest?.last?.fault)
-    const isObserved = this.#isObserved()
-    // The way of nearly every call ends here.
-    if (fault === undefined && breaker === undefined && !isObserved) return
+  }
+
+  /** For whoever keeps a record of attempts: the breaker, observers, the history of a failure. */
+  #note(attempt: RunningAttempt, outcome: Outcome, error?: unknown, returned = false): void {
+    const { clock, breaker } = this.#setup
+    const rest = this.#needRest()
     const now = clock.monotonic()
     const durationMs = now - attempt.startedAt
-    const rest = this.#needRest()
     rest.permit = breaker?.attemptEnded(rest.permit!, outcome, durationMs)
-    if (isObserved) this.#tell({ kind: 'attempt-ended', outcome, durationMs, elapsedMs: now - this.startedAt, error })
+    if (this.#isObserved())
+      this.#tell({ kind: 'attempt-ended', outcome, durationMs, elapsedMs: now - this.startedAt, error })
     if (outcome.kind === 'success') return
-    const { retryAfterMs } = outcome
-    rest.last = { attempt: attempt.attempt, durationMs, fault: outcome.fault, error, returned, retryAfterMs }
+    const { fault, retryAfterMs } = outcome
+    rest.last = { attempt: attempt.attempt, durationMs, fault, error, returned, retryAfterMs }
     if (rest.failures.push(rest.last) > KEPT_FAILURES) rest.failures.shift()
   }
 

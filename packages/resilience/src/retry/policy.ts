@@ -85,7 +85,7 @@ export function checkRetryPolicy(input: unknown): RetryPolicyCheck {
   const problems = checkFields(input, FIELDS, WRONG_WORDS)
   if (problems.length > 0) return { problems }
   const policy = withDefaults(input)
-  const contradictions = checkTogether(policy, input)
+  const contradictions = checkTogether(policy)
   return contradictions.length > 0 ? { problems: contradictions } : { policy }
 }
 
@@ -106,56 +106,35 @@ const FIELDS: Fields = {
   inProcess: value => (isRecord(value) ? undefined : 'an object with maxAttempts, totalBudgetMs or both'),
 }
 
-const SHARE_FIELDS: Fields = { maxAttempts: wholeNumber(1, 10_000), totalBudgetMs: milliseconds(1) }
-
 /** What other libraries call it. */
 const WRONG_WORDS: WrongWords = {
-  retries: 'maxAttempts, which counts all calls: retries + 1',
-  maxRetries: 'maxAttempts, which counts all calls: maxRetries + 1',
-  timeout: 'attemptTimeoutMs for one call, totalBudgetMs for all',
-  minTimeout: 'initialDelayMs',
-  maxTimeout: 'maxDelayMs',
-  factor: 'multiplier',
+  retries: 'maxAttempts, which counts all calls (retries + 1)',
+  maxRetries: 'maxAttempts, which counts all calls (maxRetries + 1)',
+  timeout: 'attemptTimeoutMs for one call, or totalBudgetMs for all',
 }
 
 function withDefaults(input: Partial<RetryPolicy>): RetryPolicy {
-  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
-  const policy = { ...DEFAULT_POLICY, ...given }
-  // Whoever names only one end of the range meant the range to hold it.
-  if (input.maxDelayMs === undefined)
-    policy.maxDelayMs = Math.max(policy.maxDelayMs, policy.initialDelayMs, policy.minDelayMs)
+  const policy = { ...DEFAULT_POLICY, ...withoutUndefined(input) }
+  // Whoever names only one end of the range means the other to make room for it.
+  if (input.maxDelayMs === undefined) policy.maxDelayMs = Math.max(policy.maxDelayMs, policy.initialDelayMs)
   if (input.initialDelayMs === undefined) policy.initialDelayMs = Math.min(policy.initialDelayMs, policy.maxDelayMs)
   return policy
 }
 
-/** What each field alone cannot see. */
-function checkTogether(policy: RetryPolicy, input: Partial<RetryPolicy>): Problem[] {
-  const { initialDelayMs, minDelayMs, maxDelayMs, delaysMs, backoffType, inProcess } = policy
-  const problems: Problem[] = []
-  const add = (at: string, is: unknown, say: string): void => void problems.push({ at, is, say })
-  if (initialDelayMs > maxDelayMs) add('initialDelayMs', initialDelayMs, `must not exceed maxDelayMs, ${maxDelayMs}`)
-  if (minDelayMs > maxDelayMs) add('minDelayMs', minDelayMs, `must not exceed maxDelayMs, ${maxDelayMs}`)
-  if (backoffType === 'CUSTOM' && delaysMs === undefined)
-    add('delaysMs', delaysMs, 'must be given with backoffType CUSTOM')
-  if (backoffType !== 'CUSTOM' && delaysMs !== undefined) add('delaysMs', delaysMs, 'needs backoffType CUSTOM')
-  if (
-    input.attemptTimeoutMs !== undefined &&
-    input.totalBudgetMs !== undefined &&
-    input.attemptTimeoutMs > input.totalBudgetMs
-  )
-    add('attemptTimeoutMs', input.attemptTimeoutMs, `can never be reached within totalBudgetMs, ${input.totalBudgetMs}`)
-  if (inProcess !== undefined) problems.push(...checkShare(inProcess, policy))
-  return problems
+function withoutUndefined<T extends object>(input: T): T {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as T
 }
 
-function checkShare(share: InProcessShare, whole: RetryPolicy): Problem[] {
-  const problems = checkFields(share, SHARE_FIELDS, WRONG_WORDS, 'inProcess.')
-  for (const field of ['maxAttempts', 'totalBudgetMs'] as const)
-    if (share[field] !== undefined && share[field] > whole[field])
-      problems.push({
-        at: `inProcess.${field}`,
-        is: share[field],
-        say: `is a share of the policy's ${field}, ${whole[field]}, and cannot exceed it`,
-      })
-  return problems
+/** What each field alone cannot see. */
+function checkTogether(policy: RetryPolicy): Problem[] {
+  const { initialDelayMs, minDelayMs, maxDelayMs, delaysMs, backoffType, inProcess = {} } = policy
+  const rules: readonly (readonly [isWrong: boolean, at: keyof RetryPolicy, say: string])[] = [
+    [initialDelayMs > maxDelayMs, 'initialDelayMs', `must not exceed maxDelayMs, ${maxDelayMs}`],
+    [minDelayMs > maxDelayMs, 'minDelayMs', `must not exceed maxDelayMs, ${maxDelayMs}`],
+    [(backoffType === 'CUSTOM') !== (delaysMs !== undefined), 'delaysMs', 'and backoffType CUSTOM need each other'],
+  ]
+  const problems = rules.flatMap(([isWrong, at, say]) => (isWrong ? { at, is: policy[at], say } : []))
+  // A share of the whole is at most the whole.
+  const share = { maxAttempts: wholeNumber(1, policy.maxAttempts), totalBudgetMs: wholeNumber(1, policy.totalBudgetMs) }
+  return [...problems, ...checkFields(inProcess, share, WRONG_WORDS, 'inProcess.')]
 }

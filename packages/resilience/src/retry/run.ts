@@ -1,6 +1,6 @@
 import { COMPILED_DEFAULT, compilePolicy, type CompiledPolicy } from './compile.ts'
 import { Operation } from './operation.ts'
-import { DEFAULT_SETUP, setUp, type RetryOptions, type Work } from './options.ts'
+import { DEFAULT_SETUP, setUp, type RetryOptions, type Setup, type Work } from './options.ts'
 import type { RetryPolicyInput } from './policy.ts'
 
 /**
@@ -16,19 +16,29 @@ export function retry<T, A = never>(
   policy?: RetryPolicyInput,
   options?: RetryOptions<T, A>,
 ): Promise<T | A> {
-  return new Promise((resolve, reject) => {
-    const compiled = policy === undefined ? COMPILED_DEFAULT : compilePolicy(policy)
-    new Operation(work, compiled, options === undefined ? DEFAULT_SETUP : setUp(options), resolve, reject).begin()
-  })
+  try {
+    return retryCompiled(work, policy === undefined ? COMPILED_DEFAULT : compilePolicy(policy), options)
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
 
 /** The same with a policy that is compiled already: for the other shells of this package. */
 export function retryCompiled<T, A = never>(
   work: Work<T>,
-  policy: CompiledPolicy,
-  options: RetryOptions<T, A>,
+  compiled: CompiledPolicy,
+  options?: RetryOptions<T, A>,
 ): Promise<T | A> {
-  return new Promise((resolve, reject) => {
-    new Operation(work, policy, setUp(options), resolve, reject).begin()
-  })
+  const promise = new Promise<T | A>(keepSettlers)
+  const setup: Setup<T, A> = options === undefined ? DEFAULT_SETUP : setUp(options)
+  new Operation<T, A>(work, compiled, setup, resolveLast, rejectLast).begin()
+  return promise
+}
+
+/** One executor for all: a closure for each call would be the largest thing that a quick call allocates. */
+let resolveLast: (value: unknown) => void
+let rejectLast: (error: unknown) => void
+const keepSettlers = (resolve: (value: never) => void, reject: (error: unknown) => void): void => {
+  resolveLast = resolve as (value: unknown) => void
+  rejectLast = reject
 }

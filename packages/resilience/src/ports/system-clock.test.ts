@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, describe, it, vi } from 'vitest'
+import { NOT_ARMED, type Alarm } from './clock.ts'
+import { systemClock } from './system-clock.ts'
+
+/** The clock's own timers, played by hand: what is tested is how it sets them. */
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] }))
+afterEach(() => void vi.useRealTimers())
+
+function armed(inMs: number, ring: () => void): Alarm {
+  const alarm = { dueAt: systemClock.monotonic() + inMs, slot: NOT_ARMED, ring }
+  systemClock.arm(alarm)
+  return alarm
+}
+
+describe('systemClock', () => {
+  it('rings each alarm once, in order, never before it is due', () => {
+    const start = systemClock.monotonic()
+    const rung: number[] = []
+    for (const ms of [30, 10, 20, 10.5]) armed(ms, () => rung.push(ms))
+    vi.advanceTimersByTime(9)
+    assert.deepEqual(rung, [])
+    vi.advanceTimersByTime(2)
+    assert.deepEqual(rung, [10, 10.5])
+    vi.advanceTimersByTime(100)
+    assert.deepEqual(rung, [10, 10.5, 20, 30])
+    assert.ok(systemClock.monotonic() >= start + 30)
+  })
+
+  it('has one timer for any number of alarms, and none when it is quiet', () => {
+    const alarms = Array.from({ length: 100 }, (_, n) => armed(1_000 + n, () => {}))
+    assert.equal(vi.getTimerCount(), 1)
+    vi.advanceTimersByTime(5)
+    assert.equal(vi.getTimerCount(), 1)
+    for (const alarm of alarms) systemClock.disarm(alarm)
+    assert.equal(vi.getTimerCount(), 0)
+  })
+
+  it('sets no timer for each of many quick calls: one for a millisecond of them', () => {
+    const set = vi.spyOn(globalThis, 'setTimeout')
+    for (let call = 0; call < 1_000; call++) systemClock.disarm(armed(10_000, () => {}))
+    assert.equal(set.mock.calls.length, 1)
+    vi.advanceTimersByTime(2)
+    assert.equal(vi.getTimerCount(), 0, 'and it goes away by itself')
+  })
+
+  it('waits longer than any timer can', () => {
+    const month = 30 * 24 * 3_600_000
+    let rang = false
+    armed(month, () => (rang = true))
+    vi.advanceTimersByTime(month - 1)
+    assert.equal(rang, false)
+    vi.advanceTimersByTime(2)
+    assert.equal(rang, true)
+  })
+
+  it('sets an earlier timer for an alarm that is due earlier', () => {
+    const rung: string[] = []
+    armed(1_000, () => rung.push('late'))
+    vi.advanceTimersByTime(10)
+    armed(5, () => rung.push('early'))
+    vi.advanceTimersByTime(6)
+    assert.deepEqual(rung, ['early'])
+    vi.advanceTimersByTime(1_000)
+  })
+
+  it('lets other work have its turn when a herd wakes at once', () => {
+    let rings = 0
+    for (let n = 0; n < 2_500; n++) armed(10, () => rings++)
+    vi.advanceTimersToNextTimer()
+    vi.advanceTimersToNextTimer()
+    assert.equal(rings, 1_000)
+    vi.advanceTimersByTime(10)
+    assert.equal(rings, 2_500)
+  })
+
+  it('goes on ringing the others when one ring throws', () => {
+    let rang = false
+    armed(5, () => {
+      throw new Error('ring')
+    })
+    armed(5, () => (rang = true))
+    assert.throws(() => vi.advanceTimersByTime(20), /ring/)
+    vi.advanceTimersByTime(20)
+    assert.equal(rang, true)
+  })
+
+  it('sleeps, and wakes at once when the signal aborts', async () => {
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const sleep = systemClock.sleep(60_000, controller.signal)
+    controller.abort(reason)
+    await assert.rejects(sleep, reason)
+    vi.advanceTimersByTime(1)
+    assert.equal(vi.getTimerCount(), 0)
+    await assert.rejects(systemClock.sleep(1, AbortSignal.abort(reason)), reason)
+    const done = systemClock.sleep(5)
+    vi.advanceTimersByTime(6)
+    await done
+  })
+})
