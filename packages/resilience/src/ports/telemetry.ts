@@ -44,22 +44,26 @@ export type WarningCode = 'policy-per-call' | 'signal-ignored' | 'not-idempotent
 
 export type Telemetry = (event: RetryEvent) => void
 
-const observers = new Set<Telemetry>()
+const observers: Telemetry[] = []
 
 /** Hears the events of the whole process until the returned function is called. */
 export function observe(observer: Telemetry): () => void {
-  observers.add(observer)
-  return () => void observers.delete(observer)
+  observers.push(observer)
+  return () => {
+    const place = observers.indexOf(observer)
+    if (place >= 0) observers.splice(place, 1)
+  }
 }
 
 export function isObserved(): boolean {
-  return observers.size > 0
+  return observers.length > 0
 }
 
 /** Tells everybody who listens; one that throws disturbs neither the call nor the others. */
 export function emit(event: RetryEvent, own?: Telemetry): void {
   if (own !== undefined) tell(own, event)
-  for (const observer of observers) tell(observer, event)
+  // A copy: an observer may leave while it is being told.
+  for (const observer of observers.slice()) tell(observer, event)
 }
 
 const warned = new Set<string>()
@@ -72,7 +76,7 @@ export function warnOnce(code: WarningCode, place: string, message: string, own?
   const once = `${code} ${place}`
   if (warned.has(once) || warned.size >= MOST_WARNINGS) return
   warned.add(once)
-  if (own === undefined && observers.size === 0) console.warn(`secondwind [${code}] ${message}`)
+  if (own === undefined && observers.length === 0) console.warn(`secondwind [${code}] ${message}`)
   else emit({ kind: 'warning', code, message }, own)
 }
 

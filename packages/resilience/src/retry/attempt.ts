@@ -1,19 +1,19 @@
-import type { Attempt } from './options.ts'
-
-/** What an attempt asks of the operation it belongs to. */
-type Owner = Pick<Attempt, 'idempotencyKey' | 'lastError' | 'remainingMs'>
+import { warnOnce } from '../ports/telemetry.ts'
+import type { Attempt, Setup } from './options.ts'
 
 /** One call under way. Its identity tells its result from that of an attempt that was given up. */
-export class RunningAttempt implements Attempt {
+export abstract class RunningAttempt implements Attempt {
   readonly attempt: number
-  readonly startedAt: number
+  startedAt: number
   /** Set when it is told to stop. */
   stopped: Stop | undefined = undefined
-  readonly #owner: Owner
   #controller: AbortController | undefined = undefined
 
-  constructor(owner: Owner, attempt: number, startedAt: number) {
-    this.#owner = owner
+  abstract readonly idempotencyKey: string
+  abstract readonly remainingMs: number
+  abstract readonly lastError: unknown
+
+  constructor(attempt: number, startedAt: number) {
     this.attempt = attempt
     this.startedAt = startedAt
   }
@@ -27,21 +27,31 @@ export class RunningAttempt implements Attempt {
     return this.#controller.signal
   }
 
-  get idempotencyKey(): string {
-    return this.#owner.idempotencyKey
-  }
-
-  get remainingMs(): number {
-    return this.#owner.remainingMs
-  }
-
-  get lastError(): unknown {
-    return this.#owner.lastError
-  }
-
   stop(stopped: Stop): void {
     this.stopped = stopped
     this.#controller?.abort(stopped.error)
+  }
+}
+
+/** Every attempt but the first, which is the operation itself. */
+export class LaterAttempt extends RunningAttempt {
+  readonly #operation: RunningAttempt
+
+  constructor(operation: RunningAttempt, attempt: number, startedAt: number) {
+    super(attempt, startedAt)
+    this.#operation = operation
+  }
+
+  get idempotencyKey(): string {
+    return this.#operation.idempotencyKey
+  }
+
+  get remainingMs(): number {
+    return this.#operation.remainingMs
+  }
+
+  get lastError(): unknown {
+    return this.#operation.lastError
   }
 }
 
@@ -49,4 +59,15 @@ export interface Stop {
   readonly reason: 'aborted' | 'attempt-timeout' | 'deadline'
   readonly error: unknown
   readonly at: number
+}
+
+/** An attempt that goes on for so long after it was told to stop has not heard it. */
+const DEAF_AFTER_MS = 1_000
+
+/** Two attempts that run at once are what a time-out was meant to prevent: said once, with the remedy. */
+export function warnIfDeaf<T, A>({ attempt, stopped }: RunningAttempt, setup: Setup<T, A>): void {
+  const { clock, telemetry, name = 'retry' } = setup
+  if (stopped === undefined || clock.monotonic() - stopped.at < DEAF_AFTER_MS) return
+  const say = `attempt ${attempt} of ${name} goes on though its signal was aborted: hand attempt.signal to what it calls`
+  warnOnce('signal-ignored', name, say, telemetry)
 }

@@ -14,7 +14,11 @@ export interface CurveAsk {
 export type Curve = (ask: CurveAsk) => number
 
 /** What a curve answers, kept within the policy that it serves: whole, finite, between its floor and its cap. */
-export function curveDelayMs(curve: Curve, policy: Pick<RetryPolicy, 'minDelayMs' | 'maxDelayMs'>, ask: CurveAsk): number {
+export function curveDelayMs(
+  curve: Curve,
+  policy: Pick<RetryPolicy, 'minDelayMs' | 'maxDelayMs'>,
+  ask: CurveAsk,
+): number {
   const delay = curve(ask)
   // An answer that is no number must not become "at once": the longest wait is the one that does no harm.
   const capped = Number.isNaN(delay) ? policy.maxDelayMs : Math.min(policy.maxDelayMs, delay)

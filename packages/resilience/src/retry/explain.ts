@@ -18,8 +18,8 @@ export interface Explanation {
   /** All waits of one operation together, as far as the deadline lets them happen and no server asks for more. */
   readonly totalWait: Span & { readonly expectedMs: number }
   /**
-   * How long an outage may last so that the last attempt still comes after it: at the least (calls fail at once, and
-   * every wait is the shortest), and at the most (calls hang until their time-out, and every wait is the longest).
+   * How long an outage may last so that the last attempt still comes after it: surely when calls fail at once, and at
+   * the most, when they hang until their time-out and every wait is the longest.
    */
   readonly rideOut: Span
   /** When an operation has ended at the latest; a server that asks for waits can bring it to the deadline itself. */
@@ -27,6 +27,8 @@ export interface Explanation {
   readonly deadlineMs: number
   /** Attempts that the deadline leaves room for when every wait is the shortest and every call fails at once. */
   readonly possibleAttempts: number
+  /** Attempts that it leaves room for even when every wait is the longest and every call hangs until its time-out. */
+  readonly certainAttempts: number
   /** Calls per operation at each failure rate, and how many operations succeed in the end. */
   readonly amplification: readonly Amplification[]
   /** What a ratio budget holds the calls per operation to, in a long outage of a busy client; absent without one. */
@@ -60,9 +62,11 @@ export interface Warning {
     | 'no-budget'
     | 'impossible-attempts'
     | 'unlikely-attempts'
-    | 'time-out-takes-all'
+    | 'long-time-out'
     | 'cap-not-reached'
     | 'list-not-used'
+  /** A note costs nothing; a warning names what will hurt. */
+  readonly level: 'note' | 'warning'
   /** The field to change. */
   readonly at: string
   readonly say: string
@@ -89,9 +93,10 @@ export function explainPolicy(
   const waits = waitsOf(retry)
   const hangingMs = maxAttempts * attemptTimeoutMs
   const upToDeadline = (ms: number): number => Math.min(totalBudgetMs, Math.round(ms))
-  const shortestMs = upToDeadline(sum(waits, 'minMs'))
+  const shortestMs = earliestEndMs(totalBudgetMs, waits)
   const longestMs = sum(waits, 'maxMs')
-  const warnings = [...warningsOf(retry, waits), ...(budget === false ? [NO_BUDGET] : [])]
+  const attempts = attemptsOf(retry, waits)
+  const bound = budgetBound(budget)
   return {
     sentence: sentenceOf(retry, waits),
     maxCalls: maxAttempts * (1 + (hedge?.maxExtraCalls ?? 0)),
@@ -100,14 +105,15 @@ export function explainPolicy(
     rideOut: { shortestMs, longestMs: upToDeadline(longestMs + hangingMs - attemptTimeoutMs) },
     latestFinishMs: upToDeadline(longestMs + hangingMs),
     deadlineMs: totalBudgetMs,
-    possibleAttempts: attemptsWithin(totalBudgetMs, waits, 'minMs'),
+    possibleAttempts: attempts.possible,
+    certainAttempts: attempts.certain,
     amplification: failureRates.map(failureRate => ({
       failureRate,
       callsPerOperation: amplification({ maxAttempts, failureRate }),
       successRate: 1 - failureRate ** maxAttempts,
     })),
-    ...(budget && budget.kind === 'ratio' ? { budgetBound: budgetBound(budget) } : {}),
-    warnings,
+    ...(bound === undefined ? {} : { budgetBound: bound }),
+    warnings: [...warningsOf(retry, waits, attempts), ...(budget === false ? [NO_BUDGET] : [])],
   }
 }
 
@@ -130,7 +136,10 @@ export interface TierAmplification {
 /** Calls that one operation becomes at the end of a chain, each tier of which makes up to so many attempts. */
 export function tierAmplification(maxAttempts: readonly number[], failureRate: number): TierAmplification {
   const product = (factors: readonly number[]): number =>
-    Math.min(Number.MAX_VALUE, factors.reduce((all, factor) => all * factor, 1))
+    Math.min(
+      Number.MAX_VALUE,
+      factors.reduce((all, factor) => all * factor, 1),
+    )
   const worstCase = product(maxAttempts)
   return {
     worstCase,
@@ -140,9 +149,11 @@ export function tierAmplification(maxAttempts: readonly number[], failureRate: n
   }
 }
 
-function budgetBound({ ratio, of }: { readonly ratio: number; readonly of?: 'operations' | 'attempts' }): number {
-  // Of all attempts, retries included: r ≤ ratio × (1 + r).
-  return of === 'attempts' ? (ratio < 1 ? 1 / (1 - ratio) : Infinity) : 1 + ratio
+function budgetBound(budget: PipelinePolicy['budget']): number | undefined {
+  if (!budget || budget.kind !== 'ratio') return undefined
+  if (budget.of !== 'attempts') return 1 + budget.ratio
+  // Of all attempts, retries included: r ≤ ratio × (1 + r), which from 1 on bounds nothing.
+  return budget.ratio < 1 ? 1 / (1 - budget.ratio) : undefined
 }
 
 /** Dice that stand for all: the middle of each of so many equal parts. */
@@ -153,8 +164,12 @@ function waitsOf(policy: RetryPolicy): ExplainedRetry[] {
   for (let retry = 1; retry < policy.maxAttempts; retry++) {
     const start = { minMs: policy.initialDelayMs, maxMs: policy.initialDelayMs, expectedMs: policy.initialDelayMs }
     const previous = waits.at(-1) ?? start
-    const after = (previousDelayMs: number): { attempt: number; previousDelayMs: number } => ({ attempt: retry, previousDelayMs })
-    const expectedMs = DICE.reduce((all, roll) => all + delayMs(policy, after(previous.expectedMs), roll), 0) / DICE.length
+    const after = (previousDelayMs: number): { attempt: number; previousDelayMs: number } => ({
+      attempt: retry,
+      previousDelayMs,
+    })
+    const expectedMs =
+      DICE.reduce((all, roll) => all + delayMs(policy, after(previous.expectedMs), roll), 0) / DICE.length
     const { minMs } = delayRange(policy, after(previous.minMs))
     const { maxMs } = delayRange(policy, after(previous.maxMs))
     waits.push({ retry, minMs, maxMs, expectedMs })
@@ -162,66 +177,113 @@ function waitsOf(policy: RetryPolicy): ExplainedRetry[] {
   return waits
 }
 
-type Ends = 'minMs' | 'maxMs' | 'expectedMs'
+type End = 'minMs' | 'maxMs' | 'expectedMs'
 
-function sum(waits: readonly ExplainedRetry[], end: Ends): number {
+function sum(waits: readonly ExplainedRetry[], end: End): number {
   return waits.reduce((all, wait) => all + wait[end], 0)
 }
 
-function attemptsWithin(totalBudgetMs: number, waits: readonly ExplainedRetry[], end: Ends): number {
-  let leftMs = totalBudgetMs
-  return 1 + waits.filter(wait => (leftMs -= wait[end]) >= 0).length
+/**
+ * When the last attempt begins at the earliest, if calls fail at once: after the shortest waits, or where a longer one
+ * would first have passed the deadline.
+ */
+function earliestEndMs(totalBudgetMs: number, waits: readonly ExplainedRetry[]): number {
+  let [earliestMs, latestMs, endMs] = [0, 0, Infinity]
+  for (const { minMs, maxMs } of waits) {
+    if (latestMs + maxMs > totalBudgetMs) endMs = Math.min(endMs, Math.max(earliestMs, totalBudgetMs - maxMs + 1))
+    if (earliestMs + minMs > totalBudgetMs) return endMs
+    earliestMs += minMs
+    latestMs = Math.min(totalBudgetMs, latestMs + maxMs)
+  }
+  return Math.min(endMs, earliestMs)
+}
+
+/** How many attempts begin before the deadline: in the best case, usually, and in the worst. */
+interface FittingAttempts {
+  readonly possible: number
+  readonly usual: number
+  readonly certain: number
+}
+
+function attemptsOf(
+  { totalBudgetMs, attemptTimeoutMs }: RetryPolicy,
+  waits: readonly ExplainedRetry[],
+): FittingAttempts {
+  const fitting = (end: End, callMs: number): number => {
+    let attempts = 1
+    let leftMs = totalBudgetMs
+    for (const wait of waits) {
+      leftMs -= wait[end] + callMs
+      if (leftMs >= 0) attempts++
+    }
+    return attempts
+  }
+  return { possible: fitting('minMs', 0), usual: fitting('expectedMs', 0), certain: fitting('maxMs', attemptTimeoutMs) }
 }
 
 const NO_BUDGET: Warning = {
   kind: 'no-budget',
+  level: 'warning',
   at: 'budget',
   say: 'nothing but maxAttempts limits the retries: an outage multiplies the load',
 }
 
-function warningsOf(policy: RetryPolicy, waits: readonly ExplainedRetry[]): Warning[] {
-  const { maxAttempts, totalBudgetMs, attemptTimeoutMs, maxDelayMs, jitterType, backoffType } = policy
+function warningsOf(policy: RetryPolicy, waits: readonly ExplainedRetry[], attempts: FittingAttempts): Warning[] {
+  const { maxAttempts, maxDelayMs, jitterType, backoffType } = policy
+  const { possible, usual, certain } = attempts
   const warnings: Warning[] = []
-  const warn = (kind: Warning['kind'], at: string, say: string): void => void warnings.push({ kind, at, say })
-  const [first] = waits
-  if (first === undefined) return warnings
-  if (waits.some(({ minMs, maxMs }) => minMs === maxMs)) {
-    const at = jitterType === 'NONE' ? 'jitterType' : first.maxMs === 0 ? 'initialDelayMs' : 'minDelayMs'
+  const note = (kind: Warning['kind'], at: string, say: string): void =>
+    void warnings.push({ kind, level: 'note', at, say })
+  const warn = (kind: Warning['kind'], at: string, say: string): void =>
+    void warnings.push({ kind, level: 'warning', at, say })
+  const still = waits.find(({ minMs, maxMs }) => minMs === maxMs)
+  if (still !== undefined) {
+    const at = jitterType === 'NONE' ? 'jitterType' : still.maxMs === 0 ? 'initialDelayMs' : 'minDelayMs'
     warn('no-jitter', at, 'callers that failed together come back together')
   }
-  const possible = attemptsWithin(totalBudgetMs, waits, 'minMs')
-  const likely = attemptsWithin(totalBudgetMs, waits, 'expectedMs')
   if (possible < maxAttempts)
-    warn('impossible-attempts', 'maxAttempts', `only ${possible} attempts ever happen: totalBudgetMs ends before the next`)
-  else if (likely < maxAttempts)
-    warn('unlikely-attempts', 'maxAttempts', `usually ${likely} attempts happen: totalBudgetMs ends before the next`)
-  if (attemptTimeoutMs + first.minMs >= totalBudgetMs)
-    warn('time-out-takes-all', 'attemptTimeoutMs', 'a call that hangs takes all of totalBudgetMs: no retry follows it')
-  if (backoffType !== 'FIXED' && plainDelayMs(policy, maxAttempts - 1) < maxDelayMs)
-    warn('cap-not-reached', 'maxDelayMs', 'the attempts end before the waits reach it')
+    warn(
+      'impossible-attempts',
+      'maxAttempts',
+      `only ${possible} attempts ever happen: totalBudgetMs ends before the next`,
+    )
+  else if (usual < maxAttempts)
+    warn('unlikely-attempts', 'maxAttempts', `usually ${usual} attempts happen: totalBudgetMs ends before the next`)
+  if (certain === 1 && maxAttempts > 1)
+    warn('long-time-out', 'attemptTimeoutMs', 'a call that hangs leaves no time in totalBudgetMs for another')
+  else if (certain < possible)
+    note('long-time-out', 'attemptTimeoutMs', `when calls hang, totalBudgetMs has room for ${certain} attempts`)
+  if (maxAttempts > 1 && backoffType !== 'FIXED' && plainDelayMs(policy, maxAttempts - 1) < maxDelayMs)
+    note('cap-not-reached', 'maxDelayMs', 'the attempts end before the waits reach it')
   if (backoffType === 'CUSTOM' && jitterType === 'DECORRELATED')
     warn('list-not-used', 'delaysMs', 'DECORRELATED draws from initialDelayMs and the wait before')
   return warnings
 }
 
-function sentenceOf(policy: RetryPolicy, waits: readonly ExplainedRetry[]): string {
-  const within = `${waits.length === 0 ? '' : 'all '}within ${sayMs(policy.totalBudgetMs)}`
-  if (waits.length === 0) return `one attempt, ${within}`
-  const lasting = `each at most ${sayMs(policy.attemptTimeoutMs)} long and ${within}`
-  return `${policy.maxAttempts} attempts, ${sayWaits(waits)} of the one before, ${lasting}; then the last error`
+/** "3 attempts, each within 100 ms, 200 ms of the one before, at most 10 s long and all within 30 s; then …" */
+function sentenceOf(
+  { maxAttempts, totalBudgetMs, attemptTimeoutMs }: RetryPolicy,
+  waits: readonly ExplainedRetry[],
+): string {
+  if (waits.length === 0) return `one attempt, at most ${sayMs(Math.min(attemptTimeoutMs, totalBudgetMs))} long`
+  const limits = `at most ${sayMs(attemptTimeoutMs)} long and all within ${sayMs(totalBudgetMs)}`
+  return `${maxAttempts} attempts, each ${sayWaits(waits)} the one before, ${limits}; then the last error`
 }
 
-/** The first few and the last: a reader wants the shape. */
 function sayWaits(waits: readonly ExplainedRetry[]): string {
-  const shown = waits.length > 6 ? [...waits.slice(0, 4), ...waits.slice(-1)] : waits
-  const words = shown.map(({ minMs, maxMs }) => (minMs === 0 || minMs === maxMs ? sayMs(maxMs) : `${sayMs(minMs)} to ${sayMs(maxMs)}`))
-  if (waits.length > 6) words.splice(4, 0, '…')
-  return `${words.join(', ')}`
+  const fromZero = waits.every(({ minMs }) => minMs === 0)
+  const words = waits.map(({ minMs, maxMs }) =>
+    fromZero || minMs === maxMs ? sayMs(maxMs) : `${sayMs(minMs)} to ${sayMs(maxMs)}`,
+  )
+  // The first few and the last: a reader wants the shape.
+  const shown = words.length > 6 ? [...words.slice(0, 4), '…', ...words.slice(-1)] : words
+  return fromZero ? `within ${shown.join(', ')} of` : `${shown.join(', ')} after`
 }
 
+/** In the largest unit that says it in one decimal. */
 function sayMs(ms: number): string {
-  const [unit, length] = UNITS.find(([, length]) => ms >= length) ?? ['ms', 1]
-  return `${Number((ms / length).toPrecision(3))} ${unit}`
+  const [unit, lengthMs] = UNITS.find(([, lengthMs]) => ms >= lengthMs && (ms * 10) % lengthMs === 0) ?? ['ms', 1]
+  return `${ms / lengthMs} ${unit}`
 }
 
 const UNITS: readonly (readonly [unit: string, lengthMs: number])[] = [

@@ -1,35 +1,21 @@
-import type { Permit } from '../breaker/decide.ts'
 import type { Breaker } from '../breaker/run.ts'
-import { classifyError } from '../classify/classify-error.ts'
 import { failure, SUCCESS, type Failure, type Fault, type Outcome } from '../classify/outcome.ts'
 import { AttemptTimeoutError, DeadlineError, RefusedError } from '../errors.ts'
 import { NOT_ARMED, type Alarm } from '../ports/clock.ts'
 import { newIdempotencyKey } from '../ports/random.ts'
 import { followSignal, unfollowSignal, type SignalFollower } from '../ports/signals.ts'
-import { emit, isObserved, warnOnce, type OperationEvent } from '../ports/telemetry.ts'
+import { emit, isObserved, type OperationEvent } from '../ports/telemetry.ts'
 import { nextTurn } from '../ports/turn.ts'
-import { RunningAttempt, type Stop } from './attempt.ts'
+import { LaterAttempt, RunningAttempt, warnIfDeaf, type Stop } from './attempt.ts'
 import type { CompiledPolicy } from './compile.ts'
 import { deadlineOf, decide, type GiveUpReason, type RetryState } from './decide.ts'
-import { KEPT_FAILURES, rememberHistory, type FailedAttempt } from './history.ts'
+import { KEPT_FAILURES, rememberHistory } from './history.ts'
+import { judge } from './judge.ts'
 import { EXHAUSTED_REASONS, type Setup, type Work } from './options.ts'
-
-/** An attempt that goes on for so long after it was told to stop has not heard it. */
-const DEAF_AFTER_MS = 1_000
+import type { Rest } from './rest.ts'
+import { isThenable } from './thenable.ts'
 
 let operations = 0
-
-/** What most operations never need: made when something fails, or when somebody looks. */
-interface Rest {
-  state?: RetryState
-  readonly failures: FailedAttempt[]
-  last?: FailedAttempt
-  /** An attempt that was told to stop and did not. */
-  abandoned?: RunningAttempt | undefined
-  permit?: Permit | undefined
-  key?: string
-  id?: number
-}
 
 /**
  * One operation, as a state machine without a frame of its own: while it waits, it is an entry in the clock's heap
@@ -42,12 +28,12 @@ interface Rest {
  *
  *  1. `#current` is the attempt whose result counts; that of any other comes too late.
  *  2. The alarm is the attempt's time-out while running, and the end of the wait while waiting.
- *  3. An attempt that is told to stop has until the next turn of the event loop to bring a success home.
+ *  3. The operation is its own first attempt: most never need another, and one object is cheaper than two.
+ *  4. An attempt that is told to stop has until the next turn of the event loop to bring a success home.
  */
-export class Operation<T, A> implements Alarm, SignalFollower {
+export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFollower {
   dueAt = 0
   slot: number = NOT_ARMED
-  startedAt = 0
   deadlineAt: number | undefined = undefined
   readonly #work: Work<T>
   readonly #compiled: CompiledPolicy
@@ -65,6 +51,7 @@ export class Operation<T, A> implements Alarm, SignalFollower {
     resolve: (value: T | A) => void,
     reject: (error: unknown) => void,
   ) {
+    super(1, setup.clock.monotonic())
     this.#work = work
     this.#compiled = compiled
     this.#setup = setup
@@ -86,7 +73,7 @@ export class Operation<T, A> implements Alarm, SignalFollower {
 
   begin(): void {
     const { clock, budget, sharesClock, breaker, signal, deadlineAt } = this.#setup
-    const now = (this.startedAt = clock.monotonic())
+    const now = this.startedAt
     if (deadlineAt !== undefined) this.deadlineAt = now + deadlineAt - clock.now()
     if (signal !== undefined) {
       if (signal.aborted) return this.#giveUp('aborted', signal.reason)
@@ -100,47 +87,77 @@ export class Operation<T, A> implements Alarm, SignalFollower {
 
   /** The alarm: an attempt has had its time, or a wait is over. */
   ring(): void {
-    const { clock, budget, breaker } = this.#setup
-    const now = clock.monotonic()
-    if (this.#current !== undefined) return this.#timeOut(this.#current, now)
+    try {
+      const now = this.#setup.clock.monotonic()
+      if (this.#current === undefined) this.#startAgain(now)
+      else this.#timeOut(this.#current, now)
+    } catch (error) {
+      this.crash(error)
+    }
+  }
+
+  onAbort(reason: unknown): void {
+    if (this.#current !== undefined) this.#stop(this.#current, 'aborted', reason)
+    // Neither calling nor waiting: somebody aborts while being told something, and is heard at the next step.
+    else if (this.slot !== NOT_ARMED) this.#giveUp('aborted', reason)
+  }
+
+  /** Somebody's callback threw: a judgement, a die, a budget. That is the caller's to know, and the end. */
+  crash(error: unknown): void {
+    this.#current = undefined
+    this.#close()
+    this.#reject(error)
+  }
+
+  #startAgain(now: number): void {
+    const { budget, breaker } = this.#setup
     if (breaker !== undefined && this.#isRefused(breaker)) return
     // Paid for here and not before the wait: whoever is aborted while waiting has taken nothing.
     if (budget !== false && !budget.tryWithdraw(this.#rest!.last!.fault)) return this.#giveUp('budget')
     this.#start(now)
   }
 
-  onAbort(reason: unknown): void {
-    if (this.#current === undefined) this.#giveUp('aborted', reason)
-    else this.#stop(this.#current, 'aborted', reason)
-  }
-
   #start(now: number): void {
     const { policy } = this.#compiled
+    const { clock, signal } = this.#setup
     const deadline = deadlineOf(policy, this)
+    if (signal?.aborted === true) return this.#giveUp('aborted', signal.reason)
     if (now >= deadline && this.#attempts > 0) return this.#giveUp('deadline')
-    const attempt = (this.#current = new RunningAttempt(this, ++this.#attempts, now))
+    const attempt = ++this.#attempts === 1 ? this : new LaterAttempt(this, this.#attempts, now)
+    this.#current = attempt
     this.dueAt = Math.min(now + policy.attemptTimeoutMs, deadline)
-    if (this.dueAt !== Infinity) this.#setup.clock.arm(this)
+    if (this.dueAt !== Infinity) clock.arm(this)
     if (this.#isObserved()) this.#tell({ kind: 'attempt-started' })
     let result: T | PromiseLike<T>
     try {
       result = this.#work(attempt)
     } catch (error) {
-      return this.#onThrow(attempt, error)
+      return this.#settle(attempt, false, error)
     }
-    if (!isThenable(result)) return this.#onReturn(attempt, result)
+    if (!isThenable(result)) return this.#settle(attempt, true, result)
     const promise = result instanceof Promise ? result : Promise.resolve(result)
     promise.then(
-      value => this.#onReturn(attempt, value),
-      error => this.#onThrow(attempt, error),
+      value => this.#settle(attempt, true, value),
+      error => this.#settle(attempt, false, error),
     )
   }
 
+  /** An attempt returned or threw something. */
+  #settle(attempt: RunningAttempt, returned: boolean, what: unknown): void {
+    try {
+      if (attempt !== this.#current) this.#tooLate(attempt)
+      else if (returned) this.#onReturn(attempt, what as T)
+      else this.#onThrow(attempt, what)
+    } catch (error) {
+      this.crash(error)
+    }
+  }
+
   #onReturn(attempt: RunningAttempt, value: T): void {
-    if (attempt !== this.#current) return this.#tooLate(attempt)
     const { classifyResult } = this.#setup
     const outcome = classifyResult === undefined ? SUCCESS : classifyResult(value)
-    if (outcome.kind === 'failure') return this.#fail(attempt, outcome, value, true)
+    if (outcome.kind === 'failure')
+      return attempt.stopped === undefined ? this.#fail(attempt, outcome, value, true) : this.#onThrow(attempt, value)
     this.#leave(undefined)
     // The way of nearly every call: nobody watches, nobody waits, nothing is to be given back.
     if (this.#setup.breaker !== undefined || this.#isObserved()) this.#note(attempt, SUCCESS)
@@ -149,9 +166,8 @@ export class Operation<T, A> implements Alarm, SignalFollower {
   }
 
   #onThrow(attempt: RunningAttempt, error: unknown): void {
-    if (attempt !== this.#current) return this.#tooLate(attempt)
     const { stopped } = attempt
-    if (stopped === undefined) return this.#fail(attempt, this.#classify(error), error)
+    if (stopped === undefined) return this.#fail(attempt, judge(error, this.#compiled.policy, this.#setup), error)
     if (stopped.reason === 'attempt-timeout') return this.#fail(attempt, failure('ambiguous'), stopped.error)
     const fault = stopped.reason === 'aborted' ? 'ignored' : 'ambiguous'
     this.#leave(fault)
@@ -163,7 +179,7 @@ export class Operation<T, A> implements Alarm, SignalFollower {
   #fail(attempt: RunningAttempt, outcome: Failure, error: unknown, returned = false): void {
     this.#leave(outcome.fault)
     this.#note(attempt, outcome, error, returned)
-    const { clock, random, budget, lastAttempt, expectedCallMs = 0, discard } = this.#setup
+    const { clock, random, budget, signal, lastAttempt, expectedCallMs = 0, discard } = this.#setup
     const now = clock.monotonic()
     const moment = { now, roll: random(), expectedCallMs: lastAttempt === 'always' ? 0 : expectedCallMs }
     const decision = decide(this.#compiled.policy, this.#stateNow(), outcome, moment)
@@ -172,6 +188,7 @@ export class Operation<T, A> implements Alarm, SignalFollower {
     this.#needRest().state = decision.state
     if (returned) discard?.(error as T)
     if (this.#isObserved()) this.#tell({ kind: 'retry-scheduled', delayMs: decision.at - now, outcome })
+    if (signal?.aborted === true) return this.#giveUp('aborted', signal.reason)
     this.dueAt = decision.at
     clock.arm(this)
   }
@@ -203,16 +220,11 @@ export class Operation<T, A> implements Alarm, SignalFollower {
   #giveUp(reason: GiveUpReason, error: unknown = this.lastError): void {
     this.#close()
     const { clock, onExhausted } = this.#setup
-    const attempts = this.#attempts
-    const history = {
-      reason,
-      attempts,
-      elapsedMs: clock.monotonic() - this.startedAt,
-      failures: this.#needRest().failures,
-    }
+    const { failures, last } = this.#needRest()
+    const elapsedMs = clock.monotonic() - this.startedAt
+    const history = { reason, attempts: this.#attempts, elapsedMs, failures }
     rememberHistory(error, history)
-    if (this.#isObserved()) this.#tell({ kind: 'gave-up', reason, elapsedMs: history.elapsedMs, error })
-    const { last } = this.#needRest()
+    if (this.#isObserved()) this.#tell({ kind: 'gave-up', reason, elapsedMs, error })
     const returned = last?.returned === true && last.error === error
     const settle = (): void => (returned ? this.#resolve(error as T) : this.#reject(error))
     if (onExhausted === undefined || !EXHAUSTED_REASONS.includes(reason)) return settle()
@@ -234,7 +246,7 @@ export class Operation<T, A> implements Alarm, SignalFollower {
 
   #timeOut(attempt: RunningAttempt, now: number): void {
     const abandoned = this.#rest?.abandoned
-    if (abandoned !== undefined) this.#warnIfDeaf(abandoned)
+    if (abandoned !== undefined) warnIfDeaf(abandoned, this.#setup)
     if (this.dueAt < deadlineOf(this.#compiled.policy, this))
       this.#stop(attempt, 'attempt-timeout', new AttemptTimeoutError(attempt.attempt, now - attempt.startedAt))
     else this.#stop(attempt, 'deadline', new DeadlineError(attempt.attempt, now - this.startedAt, this.lastError))
@@ -249,20 +261,13 @@ export class Operation<T, A> implements Alarm, SignalFollower {
     nextTurn(() => {
       if (attempt !== this.#current) return
       this.#needRest().abandoned = attempt
-      this.#onThrow(attempt, error)
+      this.#settle(attempt, false, error)
     })
   }
 
   #tooLate(attempt: RunningAttempt): void {
-    this.#warnIfDeaf(attempt)
+    warnIfDeaf(attempt, this.#setup)
     if (attempt === this.#rest?.abandoned) this.#rest.abandoned = undefined
-  }
-
-  #warnIfDeaf({ attempt, stopped }: RunningAttempt): void {
-    const { clock, telemetry, name = 'retry' } = this.#setup
-    if (stopped === undefined || clock.monotonic() - stopped.at < DEAF_AFTER_MS) return
-    const say = `attempt ${attempt} of ${name} goes on though its signal was aborted: hand attempt.signal to what it calls`
-    warnOnce('signal-ignored', name, say, telemetry)
   }
 
   #isRefused(breaker: Breaker): boolean {
@@ -272,13 +277,6 @@ export class Operation<T, A> implements Alarm, SignalFollower {
     if (isRefused) this.#giveUp('breaker-open', rest.last === undefined ? answer : rest.last.error)
     else rest.permit = answer
     return isRefused
-  }
-
-  #classify(error: unknown): Failure {
-    const own = this.#setup.classify?.(error)
-    if (typeof own === 'object') return own
-    if (own !== undefined) return failure(own)
-    return classifyError(error, this.#compiled.policy.retryableStatusCodes, this.#setup.clock.now())
   }
 
   #stateNow(): RetryState {
@@ -299,8 +297,4 @@ export class Operation<T, A> implements Alarm, SignalFollower {
     const { name = 'retry', telemetry } = this.#setup
     emit({ ...event, name, operationId: (this.#needRest().id ??= ++operations), attempt: this.#attempts }, telemetry)
   }
-}
-
-function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return value instanceof Promise || typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
 }

@@ -10,10 +10,16 @@ export function askedWaitOf(headers: HeaderSource, now: number): number | undefi
     readDecimal(headerOf(headers, 'x-amz-retry-after')) ??
     retryAfterOf(headers, now) ??
     exhaustedQuota(headerOf(headers, 'ratelimit')) ??
-    readSeconds(headerOf(headers, 'ratelimit-reset')) ??
-    readSeconds(headerOf(headers, 'x-ratelimit-reset-after')) ??
-    resetWait(readSeconds(headerOf(headers, 'x-ratelimit-reset')), now)
+    olderQuota(headers, 'ratelimit', now) ??
+    olderQuota(headers, 'x-ratelimit', now)
   )
+}
+
+/** One field for each number, before there was a standard. A quota of which something remains asks for no wait. */
+function olderQuota(headers: HeaderSource, prefix: string, now: number): number | undefined {
+  if (Number(headerOf(headers, `${prefix}-remaining`)) > 0) return undefined
+  const wait = readSeconds(headerOf(headers, `${prefix}-reset-after`))
+  return wait ?? resetWait(readSeconds(headerOf(headers, `${prefix}-reset`)), now)
 }
 
 /** `RateLimit: "default";r=0;t=30` names a wait only when nothing remains. */

@@ -40,11 +40,17 @@ export function parseHttpDate(value: string): number | undefined {
   return at >= 0 ? at : undefined
 }
 
-/** The header's value, however it is spelled; empty when there is none. */
+/** No hint is longer; what is, is not worth reading. */
+const LONGEST_VALUE = 200
+
+/** The header's value, however its name is spelled; empty when there is none that can be read. */
 export function headerOf(headers: HeaderSource, name: string): string {
   const value: unknown =
     typeof headers.get === 'function'
       ? headers.get(name)
       : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
-  return String(value ?? '').trim()
+  const text = Array.isArray(value) ? value.join() : value
+  return (typeof text === 'string' && text.length <= LONGEST_VALUE) || typeof text === 'number'
+    ? String(text).trim()
+    : ''
 }

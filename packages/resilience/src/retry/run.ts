@@ -31,7 +31,12 @@ export function retryCompiled<T, A = never>(
 ): Promise<T | A> {
   const promise = new Promise<T | A>(keepSettlers)
   const setup: Setup<T, A> = options === undefined ? DEFAULT_SETUP : setUp(options)
-  new Operation<T, A>(work, compiled, setup, resolveLast, rejectLast).begin()
+  const operation = new Operation<T, A>(work, compiled, setup, resolveLast, rejectLast)
+  try {
+    operation.begin()
+  } catch (error) {
+    operation.crash(error)
+  }
   return promise
 }
 

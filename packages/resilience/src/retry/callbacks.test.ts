@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import type { RetryEvent } from '../ports/telemetry.ts'
+import { expectNoLeaks } from '../testing/index.ts'
+import type { RetryOptions } from './options.ts'
+import { retry } from './run.ts'
+import { outcomeOf, reset, scripted, STEADY } from './scripted.test-kit.ts'
+
+describe('what the caller brings along', () => {
+  const thrown = new Error('a bug in a callback')
+  const throwing = (): never => {
+    throw thrown
+  }
+  const brought: { readonly [what: string]: RetryOptions<unknown> } = {
+    'a judgement of errors': { classify: throwing },
+    'a judgement of values': { classifyResult: throwing },
+    'a budget': { budget: { deposit: throwing, tryWithdraw: throwing, balance: 0 } },
+    'a budget that fails at the retry': { budget: { deposit: () => true, tryWithdraw: throwing, balance: 0 } },
+  }
+  for (const [what, options] of Object.entries(brought))
+    it(`ends the operation with its error when it throws: ${what}`, async () => {
+      const { work, clock } = scripted(what.includes('values') ? 'value' : reset())
+      await expectNoLeaks(
+        async check => {
+          const { signal } = check.controller()
+          const { error } = await outcomeOf(clock, retry(work, STEADY, { ...options, ports: { clock }, signal }))
+          assert.equal(error, thrown)
+        },
+        { clock },
+      )
+    })
+
+  it('ends the operation with its error when it throws: a die', async () => {
+    const { work, clock } = scripted(reset())
+    const { error } = await outcomeOf(clock, retry(work, STEADY, { ports: { clock, random: throwing } }))
+    assert.equal(error, thrown)
+  })
+
+  it('may abort from inside an observer: nothing more is called', async () => {
+    for (const kind of ['attempt-started', 'attempt-ended', 'retry-scheduled']) {
+      const { work, ports, clock, calls } = scripted(reset())
+      const controller = new AbortController()
+      const telemetry = (event: RetryEvent): void => void (event.kind === kind && controller.abort(thrown))
+      const { error } = await outcomeOf(clock, retry(work, STEADY, { ports, telemetry, signal: controller.signal }))
+      assert.equal(error, thrown, kind)
+      assert.equal(calls.length, 1, kind)
+    }
+  })
+
+  it('may return a failure in the turn of an abort: it is not retried', async () => {
+    const { ports, clock } = scripted()
+    const controller = new AbortController()
+    let calls = 0
+    const work = async () => {
+      calls++
+      controller.abort(thrown)
+      return 503
+    }
+    const classifyResult = () => ({ kind: 'failure', fault: 'transient' }) as const
+    const { error } = await outcomeOf(clock, retry(work, STEADY, { ports, classifyResult, signal: controller.signal }))
+    assert.deepEqual([error, calls], [thrown, 1])
+  })
+})
