@@ -6,7 +6,7 @@ const scene = (entry: ScriptEntry): Scene => readScript([entry], undefined)[0]!
 
 /** Named like the field of the script; an object literal with it is what linters warn of. */
 function breakingOff(ending: 'reset' | 'hang', answer: ScriptedAnswer = {}): ScriptedAnswer {
-  return { ...answer, ['then' as const]: ending }
+  return { ...answer, ending }
 }
 
 describe('a line of a script', () => {

@@ -17,7 +17,7 @@ import { refuseProblems } from './errors.ts'
  */
 export type ScriptEntry = string | ScriptedAnswer
 
-/** The same as data. With `then` alone nothing is answered; with an answer, it breaks off after the body. */
+/** The same as data. With `ending` alone nothing is answered; with an answer, it breaks off after the body. */
 export interface ScriptedAnswer {
   /** 200 unless told. */
   readonly status?: number
@@ -26,7 +26,7 @@ export interface ScriptedAnswer {
   readonly body?: unknown
   readonly delayMs?: number
   /** `reset`: the connection is lost. `hang`: nothing more ever comes. */
-  readonly then?: 'reset' | 'hang'
+  readonly ending?: 'reset' | 'hang'
 }
 
 /** An entry, checked: what comes, and after how long. */
@@ -73,7 +73,7 @@ function problemsOf(entry: unknown, at: string): Problem[] {
 
 function problemsOfAnswer(answer: ScriptedAnswer, at: string): Problem[] {
   const problems = checkFields(answer, FIELDS, {}, `${at}.`)
-  const { status, body, then: ending } = answer
+  const { status, body, ending } = answer
   if (EMPTY_STATUSES.includes(status) && (body !== undefined || ending !== undefined))
     problems.push({ at: `${at}.status`, is: status, say: 'has no body that could be sent or break off' })
   return problems
@@ -91,8 +91,7 @@ const FIELDS: Fields = {
     isRecord(value) && Object.values(value).every(text => typeof text === 'string') ? undefined : 'texts by name',
   body: () => undefined,
   delayMs: numberBetween(0, 2 ** 31),
-  // oxlint-disable-next-line unicorn/no-thenable -- a table that nobody awaits
-  then: oneOf('reset', 'hang'),
+  ending: oneOf('reset', 'hang'),
 }
 
 const LINE =
@@ -111,10 +110,10 @@ function sceneOfLine(line: string): Scene | undefined {
   return { kind: 'answer', delayMs, answer: answerOf(Number(parts.status), Object.fromEntries(headers), parts.body) }
 }
 
-function sceneOfAnswer({ status, headers, body, delayMs = 0, then }: ScriptedAnswer): Scene {
+function sceneOfAnswer({ status, headers, body, delayMs = 0, ending }: ScriptedAnswer): Scene {
   const isSilent = status === undefined && headers === undefined && body === undefined
-  const answer = then !== undefined && isSilent ? undefined : answerOf(status ?? 200, headers ?? {}, body)
-  if (then !== undefined) return { kind: then, delayMs, answer }
+  const answer = ending !== undefined && isSilent ? undefined : answerOf(status ?? 200, headers ?? {}, body)
+  if (ending !== undefined) return { kind: ending, delayMs, answer }
   return { kind: 'answer', delayMs, answer: answer! }
 }
 

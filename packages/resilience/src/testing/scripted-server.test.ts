@@ -13,7 +13,7 @@ interface NetworkError extends TypeError {
 const caught = (error: unknown): NetworkError => error as NetworkError
 
 function breakingOff(ending: 'reset' | 'hang', answer: ScriptedAnswer = {}): ScriptedAnswer {
-  return { ...answer, ['then' as const]: ending }
+  return { ...answer, ending }
 }
 
 describe('the fetch of a scripted server', () => {
