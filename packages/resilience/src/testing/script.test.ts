@@ -113,7 +113,7 @@ describe('a script', () => {
           /\n {2}2\.delay is an unknown field/,
           /\n {2}3 must be a line or an object \(is 7\)/,
           /\n {2}4\.headers must be texts by name/,
-          /\n {2}whenDone\.then must be one of reset, hang/,
+          /\n {2}whenDone\.ending must be one of reset, hang/,
         ])
           assert.match(message, problem)
         return true
