@@ -3,12 +3,17 @@ export { retry } from './retry/run.ts'
 export type { Attempt, Exhausted, RetryOptions, Work } from './retry/options.ts'
 export { decide, deadlineOf, inProcessShare, GIVE_UP_REASONS } from './retry/decide.ts'
 export type { Decision, GiveUpReason, Moment, RetryState } from './retry/decide.ts'
+export { decorrelatedV2, type Curve, type CurveAsk } from './retry/curves.ts'
 export { delayMs, delayRange, plainDelayMs, type DelayRange, type DelayState } from './retry/backoff.ts'
 export { historyOf, describeHistory, type FailedAttempt, type History } from './retry/history.ts'
 export { parseHttpDate, retryAfterOf, type HeaderSource } from './retry/retry-after.ts'
 export { askedWaitOf } from './retry/rate-limit-headers.ts'
 
 // Policies
+export { checkPolicy, type PipelinePolicy, type PipelinePolicyInput, type PolicyCheck } from './pipeline/policy.ts'
+export { amplification, explainPolicy, tierAmplification } from './retry/explain.ts'
+export type { Explanation, ExplainOptions, TierAmplification } from './retry/explain.ts'
+export { presets, type Presets } from './presets/presets.ts'
 export { DEFAULT_POLICY } from './retry/policy.ts'
 export type { BackoffType, InProcessShare, JitterType, RetryPolicy, RetryPolicyInput } from './retry/policy.ts'
 export type { Problem } from './check/problems.ts'
@@ -40,6 +45,10 @@ export type { BreakerAnswer, BreakerPhaseName, BreakerState, Permit } from './br
 export { checkBreaker, DEFAULT_BREAKER, type BreakerInput, type BreakerPolicy } from './breaker/policy.ts'
 export type { BreakerSnapshot } from './breaker/snapshot.ts'
 export type { CallResult } from './breaker/memory.ts'
+
+// One operation after another, by name
+export { RetryEngine, RetryEngineError } from './engine/engine.ts'
+export type { Action, OperationStatus, RetryEngineOptions } from './engine/engine.ts'
 
 // What is refused
 export { AttemptTimeoutError, DeadlineError, InvalidPolicyError, RefusedError, ResilienceError } from './errors.ts'

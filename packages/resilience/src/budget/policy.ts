@@ -11,7 +11,7 @@ import {
 
 /**
  * How many retries there may be, whatever the single policies allow: the one protection that still holds when
- * everything fails at once. Plain JSON; four kinds.
+ * everything fails at once. Plain JSON; five kinds.
  */
 export type BudgetPolicy = RatioBudget | TokenBudget | QuotaBudget | RateBudget | ConcurrentBudget
 
@@ -82,45 +82,45 @@ export const DEFAULT_BUDGET: RatioBudget = {
 export function checkBudget(input: unknown, path = ''): Problem[] {
   if (!isRecord(input)) return [{ at: path, is: input, say: 'must be an object with kind and its fields' }]
   const at = path && `${path}.`
-  const kind = Object.hasOwn(FIELDS, String(input['kind'])) ? (input['kind'] as BudgetPolicy['kind']) : undefined
-  if (kind === undefined)
-    return checkFields({ kind: input['kind'] ?? null }, { kind: oneOf(...Object.keys(FIELDS)) }, {}, at)
-  const missing = REQUIRED[kind].filter(field => input[field] === undefined)
+  const kinds = fieldsByKind()
+  const { kind = null } = input
+  const fields = Object.hasOwn(kinds, String(kind)) ? kinds[kind as BudgetPolicy['kind']] : undefined
+  if (fields === undefined) return checkFields({ kind }, { kind: oneOf(...Object.keys(kinds)) }, {}, at)
+  const missing = Object.keys(fields.required).filter(field => input[field] === undefined)
   return [
-    ...checkFields(input, { kind: oneOf(kind), ...SHARED_FIELDS, ...FIELDS[kind] }, {}, at),
-    ...missing.map(field => ({ at: at + field, is: undefined, say: `must be given with kind ${kind}` })),
+    ...checkFields(input, { kind: oneOf(kind), ...sharedFields(), ...fields.required, ...fields.optional }, {}, at),
+    ...missing.map(field => ({ at: at + field, is: undefined, say: `must be given with kind ${String(kind)}` })),
   ]
 }
 
-const SHARED_FIELDS: Fields = {
-  whenEmpty: oneOf('deny-retries', 'deny-calls'),
-  replicas: wholeNumber(1, 100_000),
+function sharedFields(): Fields {
+  return { whenEmpty: oneOf('deny-retries', 'deny-calls'), replicas: wholeNumber(1, 100_000) }
 }
 
-const FIELDS: { readonly [kind in BudgetPolicy['kind']]: Fields } = {
-  ratio: {
-    ratio: numberBetween(0, 10),
-    windowMs: milliseconds(10),
-    minRetries: wholeNumber(0, 1e9),
-    reserve: wholeNumber(0, 1e9),
-    minCalls: wholeNumber(0, 1e9),
-    of: oneOf('operations', 'attempts'),
-  },
-  tokens: { maxTokens: numberBetween(0.001, 1_000), tokenRatio: numberBetween(0.001, 1_000) },
-  quota: {
-    capacity: wholeNumber(1, 1e9),
-    retryCost: wholeNumber(0, 1e9),
-    throttledCost: wholeNumber(0, 1e9),
-    successGain: wholeNumber(0, 1e9),
-  },
-  rate: { perSecond: numberBetween(0.001, 1e9), burst: numberBetween(1, 1e9) },
-  concurrent: { ratio: numberBetween(0, 10), minRetries: wholeNumber(0, 1e9) },
+interface KindFields {
+  readonly required: Fields
+  readonly optional?: Fields
 }
 
-const REQUIRED: { readonly [kind in BudgetPolicy['kind']]: readonly string[] } = {
-  ratio: ['ratio', 'windowMs', 'minRetries'],
-  tokens: ['maxTokens', 'tokenRatio'],
-  quota: ['capacity', 'retryCost', 'throttledCost', 'successGain'],
-  rate: ['perSecond', 'burst'],
-  concurrent: ['ratio', 'minRetries'],
+/** Made when a budget is checked: whoever lives with the default one need not carry them. */
+function fieldsByKind(): { readonly [kind in BudgetPolicy['kind']]: KindFields } {
+  const anyCount = wholeNumber(0, 1e9)
+  const anyRatio = numberBetween(0, 10)
+  return {
+    ratio: {
+      required: { ratio: anyRatio, windowMs: milliseconds(10), minRetries: anyCount },
+      optional: { reserve: anyCount, minCalls: anyCount, of: oneOf('operations', 'attempts') },
+    },
+    tokens: { required: { maxTokens: numberBetween(0.001, 1_000), tokenRatio: numberBetween(0.001, 1_000) } },
+    quota: {
+      required: {
+        capacity: wholeNumber(1, 1e9),
+        retryCost: anyCount,
+        throttledCost: anyCount,
+        successGain: anyCount,
+      },
+    },
+    rate: { required: { perSecond: numberBetween(0.001, 1e9), burst: numberBetween(1, 1e9) } },
+    concurrent: { required: { ratio: anyRatio, minRetries: anyCount } },
+  }
 }

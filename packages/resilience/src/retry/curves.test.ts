@@ -68,7 +68,8 @@ describe('decorrelatedV2', () => {
 
 describe('a curve in a policy', () => {
   const ask: CurveAsk = { attempt: 1, previousDelayMs: 0, roll: 0 }
-  const delayOf = (answer: number): number => curveDelayMs(() => answer, { ...DEFAULT_POLICY, minDelayMs: 10 }, ask)
+  const delayOf = (answer: number): number =>
+    curveDelayMs(() => answer, { ...DEFAULT_POLICY, minDelayMs: 10 }, ask, ask.roll)
 
   it('is held between minDelayMs and maxDelayMs, in whole milliseconds', () => {
     assert.equal(delayOf(99.5), 100)
@@ -82,14 +83,14 @@ describe('a curve in a policy', () => {
     assert.equal(delayOf(-Infinity), 10)
     assert.equal(delayOf(Number.NaN), 5_000)
     assert.equal(
-      curveDelayMs(() => -1, DEFAULT_POLICY, ask),
+      curveDelayMs(() => -1, DEFAULT_POLICY, ask, ask.roll),
       0,
     )
   })
 
   it('is asked with what the wait may depend on', () => {
     const asked: CurveAsk[] = []
-    curveDelayMs(asking => asked.push(asking), DEFAULT_POLICY, { attempt: 3, previousDelayMs: 200, roll: 0.25 })
+    curveDelayMs(asking => asked.push(asking), DEFAULT_POLICY, { attempt: 3, previousDelayMs: 200 }, 0.25)
     assert.deepEqual(asked, [{ attempt: 3, previousDelayMs: 200, roll: 0.25 }])
   })
 })

@@ -1,3 +1,4 @@
+import type { DelayState } from './backoff.ts'
 import type { RetryPolicy } from './policy.ts'
 
 /** What a curve may depend on: nothing that is shared, so that concurrent operations cannot disturb each other. */
@@ -17,9 +18,10 @@ export type Curve = (ask: CurveAsk) => number
 export function curveDelayMs(
   curve: Curve,
   policy: Pick<RetryPolicy, 'minDelayMs' | 'maxDelayMs'>,
-  ask: CurveAsk,
+  { attempt, previousDelayMs }: DelayState,
+  roll: number,
 ): number {
-  const delay = curve(ask)
+  const delay = curve({ attempt, previousDelayMs, roll })
   // An answer that is no number must not become "at once": the longest wait is the one that does no harm.
   const capped = Number.isNaN(delay) ? policy.maxDelayMs : Math.min(policy.maxDelayMs, delay)
   return Math.max(policy.minDelayMs, 0, Math.round(capped))

@@ -1,5 +1,6 @@
 import type { Failure, Outcome } from '../classify/outcome.ts'
 import { delayMs } from './backoff.ts'
+import { curveDelayMs, type Curve } from './curves.ts'
 import type { RetryPolicy } from './policy.ts'
 
 /** Why an operation ended without success: one closed list, on every result, event, span, metric and row. */
@@ -55,15 +56,24 @@ export type Decision =
 /** A hint is a minimum; up to a fifth is added so that those who got it together do not come back together. */
 const RETRY_AFTER_SPREAD = 0.2
 
-/** What follows an attempt: nothing, another one at a given instant, or the end and its reason. */
-export function decide(policy: RetryPolicy, state: RetryState, outcome: Outcome, moment: Moment): Decision {
+/**
+ * What follows an attempt: nothing, another one at a given instant, or the end and its reason. A `curve` stands in for
+ * the policy's own where the waits are a function.
+ */
+export function decide(
+  policy: RetryPolicy,
+  state: RetryState,
+  outcome: Outcome,
+  moment: Moment,
+  curve?: Curve,
+): Decision {
   if (outcome.kind === 'success') return { kind: 'done' }
   if (!isRetryable(outcome)) return giveUp('permanent')
   if (state.once !== undefined && outcome.unsent !== true) return giveUp(state.once)
   if (state.attempt >= policy.maxAttempts) return giveUp('attempts')
 
   // A server that names a wait is never hurried, only kept waiting longer.
-  const ownWaitMs = delayMs(policy, state, moment.roll)
+  const ownWaitMs = curve ? curveDelayMs(curve, policy, state, moment.roll) : delayMs(policy, state, moment.roll)
   const askedWaitMs = Math.ceil((outcome.retryAfterMs ?? 0) * (1 + RETRY_AFTER_SPREAD * moment.roll))
   const at = moment.now + Math.max(ownWaitMs, askedWaitMs)
   if (at + moment.expectedCallMs > deadlineOf(policy, state))

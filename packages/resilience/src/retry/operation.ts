@@ -179,10 +179,10 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
   #fail(attempt: RunningAttempt, outcome: Failure, error: unknown, returned = false): void {
     this.#leave(outcome.fault)
     this.#note(attempt, outcome, error, returned)
-    const { clock, random, budget, signal, lastAttempt, expectedCallMs = 0, discard } = this.#setup
+    const { clock, random, budget, signal, curve, lastAttempt, expectedCallMs = 0, discard } = this.#setup
     const now = clock.monotonic()
     const moment = { now, roll: random(), expectedCallMs: lastAttempt === 'always' ? 0 : expectedCallMs }
-    const decision = decide(this.#compiled.policy, this.#stateNow(), outcome, moment)
+    const decision = decide(this.#compiled.policy, this.#stateNow(), outcome, moment, curve)
     if (decision.kind !== 'retry') return this.#giveUp(decision.kind === 'give-up' ? decision.reason : 'permanent')
     if (budget !== false && budget.covers?.(outcome.fault) === false) return this.#giveUp('budget')
     this.#needRest().state = decision.state

@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 import { systemRandom, type Random } from '../ports/random.ts'
 import { systemClock } from '../ports/system-clock.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
+import type { Curve } from './curves.ts'
 import type { GiveUpReason } from './decide.ts'
 import type { History } from './history.ts'
 import type { RetryPolicy } from './policy.ts'
@@ -45,6 +46,8 @@ export interface RetryOptions<T = unknown, A = never> {
   readonly classifyResult?: (value: T) => Outcome
   /** A returned failure will be retried: its resources can go. */
   readonly discard?: (value: T) => void
+  /** The waits as a function, in place of the policy's curve and jitter; its floor and its cap still hold. */
+  readonly curve?: Curve
   /** Whether the last attempt is made only `if-it-fits` the deadline by `expectedCallMs` (the default), or `always`. */
   readonly lastAttempt?: 'if-it-fits' | 'always'
   /** How long a call usually takes: an attempt that cannot end in time is not begun. */

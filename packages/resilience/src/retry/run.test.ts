@@ -276,6 +276,13 @@ describe('waiting', () => {
     assert.deepEqual(calls, [0, 100])
   })
 
+  it('follows a curve that is a function, within the floor and the cap of the policy', async () => {
+    const { work, ports, calls, clock } = scripted(reset())
+    const curve = ({ attempt }: { attempt: number }): number => attempt * 700
+    await outcomeOf(clock, retry(work, { ...STEADY, maxDelayMs: 1_000 }, { ports, curve }))
+    assert.deepEqual(calls, [0, 700, 1_700, 2_700])
+  })
+
   it('is not disturbed by a wall clock that steps back or forth', async () => {
     const { work, ports, calls, clock } = scripted(reset(), reset(), 'yes')
     const result = retry(work, STEADY, { ports })

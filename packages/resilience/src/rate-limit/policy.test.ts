@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { checkRateLimit, DEFAULT_RATE_LIMIT, withRateLimitDefaults } from './policy.ts'
+
+const say = (input: unknown): string[] => checkRateLimit(input, 'rateLimit').map(({ at, say }) => `${at} ${say}`)
+
+describe('a rate limit', () => {
+  it('needs its rate', () => {
+    assert.deepEqual(say({}), ['rateLimit.perSecond must be given: a rate limit needs its rate'])
+    assert.deepEqual(say({ perSecond: 0 }), ['rateLimit.perSecond must be a number from 0.001 to 1000000000'])
+  })
+
+  it('allows a second of it at once, unless told, and at least one call', () => {
+    assert.deepEqual(withRateLimitDefaults({ perSecond: 100 }), { ...DEFAULT_RATE_LIMIT, perSecond: 100, burst: 100 })
+    assert.equal(withRateLimitDefaults({ perSecond: 0.1 }).burst, 1)
+    assert.equal(withRateLimitDefaults({ perSecond: 2.5 }).burst, 3)
+    assert.equal(withRateLimitDefaults({ perSecond: 100, burst: 7 }).burst, 7)
+  })
+
+  it('that was completed is right', () => {
+    for (const perSecond of [0.001, 0.5, 100, 1e9]) assert.deepEqual(say(withRateLimitDefaults({ perSecond })), [])
+  })
+
+  it('does not take a wait for a queue that does not exist', () => {
+    assert.deepEqual(say({ perSecond: 1, maxQueued: 0, maxWaitMs: 10 }), [
+      'rateLimit.maxWaitMs has no effect: with maxQueued 0 nobody waits',
+    ])
+  })
+
+  it('says what is wrong with each field, and what others call it', () => {
+    assert.deepEqual(say({ perSecond: 1, burst: 0, perMinute: 60 }), [
+      'rateLimit.burst must be a whole number from 1 to 1000000000',
+      'rateLimit.perMinute is not a field; use perSecond: perMinute / 60, with burst for what may come at once',
+    ])
+    assert.deepEqual(say([]), ['rateLimit must be an object with perSecond and perhaps burst'])
+  })
+})
