@@ -84,7 +84,7 @@ export function record(
   now: number,
 ): void {
   if (permit.generation !== state.generation || state.forced !== null) return
-  if (state.phase.kind === 'half-open') recordProbe(policy, state, state.phase.probes, { permit, result, now })
+  if (state.phase.kind === 'half-open') return recordProbe(policy, state, state.phase.probes, { permit, result, now })
   if (state.phase.kind !== 'closed' || result === 'ignored') return
   remember(policy, state.phase.memory, result, now)
   if (isTooBad(policy, state.phase.memory, now)) open(policy, state, now)
@@ -146,8 +146,11 @@ function recordProbe(
   else if (probes.good > policy.probes - tooMany) close(policy, state, now)
 }
 
+/** Seven hundredths of a hundred are a little more than seven. */
+const EPSILON = 1e-9
+
 function badProbesThatOpen(policy: BreakerPolicy): number {
-  return policy.window === 'consecutive' ? 1 : Math.ceil(policy.failureRate * policy.probes)
+  return policy.window === 'consecutive' ? 1 : Math.ceil(policy.failureRate * policy.probes - EPSILON)
 }
 
 function open(policy: BreakerPolicy, state: BreakerState, now: number): void {

@@ -1,6 +1,7 @@
 import {
   checkFields,
   isRecord,
+  withoutUndefined,
   milliseconds,
   numberBetween,
   oneOf,
@@ -56,7 +57,7 @@ export const DEFAULT_BREAKER: BreakerPolicy = {
 export type BreakerInput = Partial<BreakerPolicy>
 
 export function withBreakerDefaults(input: BreakerInput): BreakerPolicy {
-  const policy = { ...DEFAULT_BREAKER, ...input }
+  const policy = { ...DEFAULT_BREAKER, ...withoutUndefined(input) }
   if (input.maxOpenMs === undefined) policy.maxOpenMs = Math.max(policy.maxOpenMs, policy.openMs)
   if (policy.window === 'count' && input.minCalls === undefined)
     policy.minCalls = Math.min(policy.minCalls, policy.windowCalls)

@@ -11,9 +11,9 @@ export interface Budget {
   /** A first attempt begins; false when even new calls are denied. `now` spares the budget a look at its own clock. */
   deposit(now?: number): boolean | void
   /** A retry after `fault` wants to begin: true, and it is paid for, or false. */
-  tryWithdraw(fault: Fault): boolean
+  tryWithdraw(fault: Fault, now?: number): boolean
   /** Whether it could be paid for at this moment: if not, nobody need wait for it. */
-  covers?(fault: Fault): boolean
+  covers?(fault: Fault, now?: number): boolean
   /** An attempt ended, with `fault` or well; `paidFor` is the fault its retry was withdrawn for, if it was one. */
   settle?(fault: Fault | undefined, paidFor: Fault | undefined): void
   /** Retries left; for quotas, what they are paid from. */
@@ -37,22 +37,22 @@ export class RuledBudget<Policy extends BudgetPolicy, State> implements Budget {
   }
 
   get balance(): number {
-    return this.#rule.balance(this.#policy, this.#state, this.clock.monotonic())
+    return Math.max(0, this.#rule.balance(this.#policy, this.#state, this.clock.monotonic()))
   }
 
   deposit(now: number = this.clock.monotonic()): boolean {
-    if (this.#policy.whenEmpty === 'deny-calls' && !this.covers('transient')) return false
+    if (this.#policy.whenEmpty === 'deny-calls' && !this.covers('transient', now)) return false
     this.#rule.deposit?.(this.#policy, this.#state, now)
     return true
   }
 
-  covers(fault: Fault): boolean {
-    return this.balance >= this.#rule.price(this.#policy, fault)
+  covers(fault: Fault, now: number = this.clock.monotonic()): boolean {
+    return this.#rule.balance(this.#policy, this.#state, now) >= this.#rule.price(this.#policy, fault)
   }
 
-  tryWithdraw(fault: Fault): boolean {
-    const isCovered = this.covers(fault)
-    if (isCovered) this.#rule.withdraw?.(this.#policy, this.#state, fault, this.clock.monotonic())
+  tryWithdraw(fault: Fault, now: number = this.clock.monotonic()): boolean {
+    const isCovered = this.covers(fault, now)
+    if (isCovered) this.#rule.withdraw?.(this.#policy, this.#state, fault, now)
     return isCovered
   }
 

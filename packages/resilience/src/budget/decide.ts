@@ -38,20 +38,20 @@ export const ratioRule: BudgetRule<RatioBudget, WindowCounts> = {
 /** Ten times a tenth is a little more than one. */
 const EPSILON = 1e-9
 
-export const tokenRule: BudgetRule<TokenBudget, { tokens: number }> = {
+const tokenRule: BudgetRule<TokenBudget, { tokens: number }> = {
   start: ({ maxTokens }) => ({ tokens: maxTokens }),
   // Failures have paid already: a retry needs only that more than half is left.
   price: () => Number.MIN_VALUE,
   balance: ({ maxTokens }, state) => state.tokens - maxTokens / 2,
   settle(policy, state, fault) {
     if (fault === 'permanent' || fault === 'ignored') return
-    const change = fault === undefined ? Math.trunc(policy.tokenRatio * 1000) / 1000 : -1
+    const change = fault === undefined ? Math.floor(policy.tokenRatio * 1000 + EPSILON) / 1000 : -1
     // Kept in thousandths, as the ratio is: a hundred tenths are ten.
     state.tokens = clamp(Math.round((state.tokens + change) * 1000) / 1000, policy.maxTokens)
   },
 }
 
-export const quotaRule: BudgetRule<QuotaBudget, { available: number }> = {
+const quotaRule: BudgetRule<QuotaBudget, { available: number }> = {
   start: ({ capacity }) => ({ available: capacity }),
   price: (policy, fault) => (fault === 'throttled' ? policy.throttledCost : policy.retryCost),
   balance: (_, state) => state.available,
@@ -65,7 +65,7 @@ export const quotaRule: BudgetRule<QuotaBudget, { available: number }> = {
   },
 }
 
-export const rateRule: BudgetRule<RateBudget, { tokens: number; at: number }> = {
+const rateRule: BudgetRule<RateBudget, { tokens: number; at: number }> = {
   start: ({ burst }, now) => ({ tokens: burst, at: now }),
   price: () => 1,
   balance(policy, state, now) {
@@ -79,7 +79,7 @@ export const rateRule: BudgetRule<RateBudget, { tokens: number; at: number }> = 
   },
 }
 
-export const concurrentRule: BudgetRule<ConcurrentBudget, { calls: number; retries: number }> = {
+const concurrentRule: BudgetRule<ConcurrentBudget, { calls: number; retries: number }> = {
   start: () => ({ calls: 0, retries: 0 }),
   deposit(_, state) {
     state.calls++
@@ -106,14 +106,30 @@ export const BUDGET_RULES: { readonly [kind in BudgetPolicy['kind']]: BudgetRule
   concurrent: concurrentRule,
 }
 
-/** One process's part of a budget that is meant for several. What is in proportion to its own calls stays as it is. */
-export function partOf<Policy extends BudgetPolicy>(policy: Policy): Policy {
+/**
+ * One process's part of a budget that is meant for several. What is in proportion to its own calls stays as it is; the
+ * rest is divided, rounded up, and never less than one retry costs: nothing could ever be paid from less.
+ */
+export function partOf(policy: BudgetPolicy): BudgetPolicy {
   const { replicas = 1 } = policy
-  if (replicas === 1) return policy
-  const part: Record<string, unknown> = { ...policy }
-  for (const field of ['minRetries', 'reserve', 'minCalls', 'capacity', 'perSecond', 'burst'])
-    if (typeof part[field] === 'number') part[field] /= replicas
-  return part as unknown as Policy
+  const part = (whole: number, least = 0): number => Math.max(least, Math.ceil(whole / replicas))
+  switch (policy.kind) {
+    case 'ratio':
+      return {
+        ...policy,
+        minRetries: part(policy.minRetries),
+        reserve: part(policy.reserve ?? 0),
+        minCalls: part(policy.minCalls ?? 0),
+      }
+    case 'quota':
+      return { ...policy, capacity: part(policy.capacity, Math.max(policy.retryCost, policy.throttledCost)) }
+    case 'rate':
+      return { ...policy, perSecond: policy.perSecond / replicas, burst: Math.max(1, policy.burst / replicas) }
+    case 'concurrent':
+      return { ...policy, minRetries: part(policy.minRetries) }
+    case 'tokens':
+      return policy
+  }
 }
 
 function clamp(value: number, most: number): number {

@@ -86,10 +86,13 @@ export function checkBudget(input: unknown, path = ''): Problem[] {
   const { kind = null } = input
   const fields = Object.hasOwn(kinds, String(kind)) ? kinds[kind as BudgetPolicy['kind']] : undefined
   if (fields === undefined) return checkFields({ kind }, { kind: oneOf(...Object.keys(kinds)) }, {}, at)
+  const { capacity, retryCost } = input
+  const unpayable = kind === 'quota' && Number(capacity) < Number(retryCost)
   const missing = Object.keys(fields.required).filter(field => input[field] === undefined)
   return [
     ...checkFields(input, { kind: oneOf(kind), ...sharedFields(), ...fields.required, ...fields.optional }, {}, at),
     ...missing.map(field => ({ at: at + field, is: undefined, say: `must be given with kind ${String(kind)}` })),
+    ...(unpayable ? [{ at: `${at}retryCost`, is: retryCost, say: 'can never be paid: capacity is less' }] : []),
   ]
 }
 

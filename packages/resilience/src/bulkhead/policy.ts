@@ -1,4 +1,12 @@
-import { checkFields, isRecord, milliseconds, wholeNumber, type Fields, type Problem } from '../check/problems.ts'
+import {
+  checkFields,
+  isRecord,
+  withoutUndefined,
+  milliseconds,
+  wholeNumber,
+  type Fields,
+  type Problem,
+} from '../check/problems.ts'
 
 /**
  * How many calls of one dependency may be under way at the same time, so that a slow one does not take every
@@ -23,7 +31,7 @@ export const DEFAULT_BULKHEAD: BulkheadPolicy = {
 export type BulkheadInput = Partial<BulkheadPolicy>
 
 export function withBulkheadDefaults(input: BulkheadInput): BulkheadPolicy {
-  const policy = { ...DEFAULT_BULKHEAD, ...input }
+  const policy = { ...DEFAULT_BULKHEAD, ...withoutUndefined(input) }
   // Whoever chose another limit meant a queue in proportion to it.
   if (input.maxQueued === undefined) policy.maxQueued = Math.ceil(policy.limit / 2)
   return policy

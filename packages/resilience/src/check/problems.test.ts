@@ -97,6 +97,7 @@ describe('a policy', () => {
   it('makes room for the one end of the range that was named', () => {
     assert.equal(checkRetryPolicy({ initialDelayMs: 60_000 }).policy?.maxDelayMs, 60_000)
     assert.equal(checkRetryPolicy({ maxDelayMs: 50 }).policy?.initialDelayMs, 50)
+    assert.equal(checkRetryPolicy({ backoffType: 'CUSTOM', delaysMs: [1, 60_000] }).policy?.maxDelayMs, 60_000)
   })
 
   it('must be an object', () => {

@@ -64,6 +64,11 @@ export function text(longest: number): FieldCheck {
       : `a text of 1 to ${longest} characters`
 }
 
+/** What is given: a field that is undefined is not, and must not take a default's place. */
+export function withoutUndefined<T extends object>(input: T): T {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as T
+}
+
 export function isRecord(value: unknown): value is { readonly [field: string]: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,26 +1,30 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
+import { AttemptTimeoutError } from '../errors.ts'
 import { DEFAULT_POLICY } from '../retry/policy.ts'
 import { classifyError } from './classify-error.ts'
 import { FAULTS, type Failure } from './outcome.ts'
 
 const classified = (error: unknown): Failure => classifyError(error, DEFAULT_POLICY.retryableStatusCodes, 0)
 
+/** Values as they are found in errors: not those whose own `toString` is no function. */
+const anything = fc.anything({ key: fc.string().map(key => `_${key}`) })
+
 /** Objects with the fields that are read, holding anything. */
 const anyErrorLike = fc.letrec<{ error: object }>(tie => ({
   error: fc.record(
     {
-      name: fc.oneof(fc.constantFrom('Error', 'TypeError', 'AbortError', 'TimeoutError'), fc.anything()),
-      message: fc.oneof(fc.constant('fetch failed'), fc.anything()),
-      code: fc.oneof(fc.constantFrom('ECONNRESET', 'ECONNREFUSED', 23), fc.anything()),
-      status: fc.oneof(fc.integer({ min: 0, max: 999 }), fc.anything()),
-      statusCode: fc.anything(),
-      headers: fc.oneof(fc.constantFrom(null, { 'retry-after': '5' }), fc.anything()),
-      response: fc.oneof(fc.record({ status: fc.anything(), headers: fc.anything() }), fc.anything()),
-      $metadata: fc.oneof(fc.record({ httpStatusCode: fc.anything() }), fc.anything()),
-      cause: fc.oneof({ depthSize: 'small' }, fc.anything(), tie('error')),
-      errors: fc.oneof({ depthSize: 'small' }, fc.anything(), fc.array(tie('error'), { maxLength: 2 })),
+      name: fc.oneof(fc.constantFrom('Error', 'TypeError', 'AbortError', 'TimeoutError'), anything),
+      message: fc.oneof(fc.constant('fetch failed'), anything),
+      code: fc.oneof(fc.constantFrom('ECONNRESET', 'ECONNREFUSED', 23), anything),
+      status: fc.oneof(fc.integer({ min: 0, max: 999 }), anything),
+      statusCode: anything,
+      headers: fc.oneof(fc.constantFrom(null, { 'retry-after': '5' }), anything),
+      response: fc.oneof(fc.record({ status: anything, headers: anything }), anything),
+      $metadata: fc.oneof(fc.record({ httpStatusCode: anything }), anything),
+      cause: fc.oneof({ depthSize: 'small' }, anything, tie('error')),
+      errors: fc.oneof({ depthSize: 'small' }, anything, fc.array(tie('error'), { maxLength: 2 })),
     },
     { requiredKeys: [] },
   ),
@@ -29,7 +33,7 @@ const anyErrorLike = fc.letrec<{ error: object }>(tie => ({
 describe('classifying', () => {
   it('always comes to a fault, whatever was thrown', () => {
     fc.assert(
-      fc.property(fc.oneof(anyErrorLike, fc.anything()), thrown => {
+      fc.property(fc.oneof(anyErrorLike, anything), thrown => {
         const { kind, fault, retryAfterMs } = classified(thrown)
         assert.equal(kind, 'failure')
         assert.ok(FAULTS.includes(fault))
@@ -93,5 +97,17 @@ describe('classifying', () => {
       response: new Response(null, { status: 429, headers: { 'Retry-After': '3' } }),
     })
     assert.deepEqual(classified(error), { kind: 'failure', fault: 'throttled', retryAfterMs: 3_000 })
+  })
+
+  it('believes a cause that has a code of its own more than "fetch failed"', () => {
+    const expired = Object.assign(new Error('certificate has expired'), { code: 'CERT_HAS_EXPIRED' })
+    assert.equal(classified(new TypeError('fetch failed', { cause: expired })).fault, 'permanent')
+    assert.equal(classified(new TypeError('fetch failed')).fault, 'ambiguous')
+    assert.equal(classified(new TypeError('Failed to fetch')).fault, 'ambiguous')
+  })
+
+  it('takes the time-out of an inner retry for a time-out, and a cancelled request for no failure of the server', () => {
+    assert.equal(classified(new AttemptTimeoutError(1, 10)).fault, 'ambiguous')
+    assert.equal(classified(Object.assign(new Error('canceled'), { code: 'ERR_CANCELED' })).fault, 'ignored')
   })
 })

@@ -13,14 +13,16 @@ const DEEPEST_CAUSE = 10
  * given as a date.
  */
 export function classifyError(error: unknown, retryableStatusCodes: readonly number[], now: number): Failure {
-  let fetchFailed = false
+  let isNetworkFailure = false
   for (let depth = 0; depth < DEEPEST_CAUSE && isObject(error); depth++) {
     const found = classifyOne(error, retryableStatusCodes, now)
     if (found !== undefined) return found
-    fetchFailed ||= isFetchFailure(error)
+    // "fetch failed" is all that a browser says. A cause that has a code of its own (a certificate, an invalid
+    // argument) says more, and nothing that would pass by itself.
+    isNetworkFailure = (isNetworkFailure || isFetchFailure(error)) && typeof (error as ErrorLike).code !== 'string'
     error = causeOf(error)
   }
-  return fetchFailed ? failure('ambiguous') : UNKNOWN
+  return isNetworkFailure ? failure('ambiguous') : UNKNOWN
 }
 
 const UNKNOWN: Failure = { kind: 'failure', fault: 'permanent', unknown: true }
@@ -29,21 +31,24 @@ function classifyOne(error: ErrorLike, retryableStatusCodes: readonly number[], 
   const marked = markOf(error)
   if (marked !== undefined) return marked
   // The caller, or somebody on its behalf, went away.
-  if (error.name === 'AbortError') return failure('ignored')
+  if (error.name === 'AbortError' || error.code === 'ERR_CANCELED') return failure('ignored')
   const status = statusOf(error)
   const outcome = status && classifyStatus(status, retryableStatusCodes, askedWait(error, now))
   // An error with the status of a success is judged by what else it says.
-  return outcome && outcome.kind === 'failure' ? outcome : classifyNetworkCode(error.code ?? error.name)
+  return outcome && outcome.kind === 'failure'
+    ? outcome
+    : (classifyNetworkCode(error.code) ?? classifyNetworkCode(error.name))
 }
 
 /** Where clients put the status: fetch wrappers, got and ky, axios, the AWS SDK. */
 function statusOf({ status, statusCode, response, $metadata }: ErrorLike): number | undefined {
-  const found = status ?? statusCode ?? response?.status ?? $metadata?.httpStatusCode
-  return typeof found === 'number' ? found : undefined
+  const places = [status, statusCode, response?.status, $metadata?.httpStatusCode]
+  return places.find((place): place is number => typeof place === 'number')
 }
 
-function askedWait({ response, headers = response?.headers }: ErrorLike, now: number): number | undefined {
-  return isObject(headers) ? retryAfterOf(headers, now) : undefined
+function askedWait({ headers, response }: ErrorLike, now: number): number | undefined {
+  const given = headers ?? response?.headers
+  return isObject(given) ? retryAfterOf(given, now) : undefined
 }
 
 /** An `AggregateError` of several addresses tried at once is judged by the first. */

@@ -5,9 +5,9 @@ import { failure } from './outcome.ts'
 const UNSENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(HOST|NET)(UNREACH|DOWN)|UND_ERR_CONNECT_TIMEOUT|NGHTTP2_REFUSED_STREAM)$/
 
-/** The connection broke or went silent: the request may have been carried out. */
+/** The connection broke or went silent, or somebody's time-out struck: the request may have been carried out. */
 const AMBIGUOUS =
-  /^(ECONN(RESET|ABORTED)|EPIPE|E(SOCKET)?TIMEDOUT|ERR_SOCKET_CONNECTION_TIMEOUT|ERR_STREAM_PREMATURE_CLOSE|ERR_HTTP2_(STREAM|SESSION)_ERROR|UND_ERR_(SOCKET|(HEADERS|BODY)_TIMEOUT)|TimeoutError)$/
+  /^(attempt-timeout|ERR_NETWORK|ECONN(RESET|ABORTED)|EPIPE|E(SOCKET)?TIMEDOUT|ERR_SOCKET_CONNECTION_TIMEOUT|ERR_STREAM_PREMATURE_CLOSE|ERR_HTTP2_(STREAM|SESSION)_ERROR|UND_ERR_(SOCKET|(HEADERS|BODY)_TIMEOUT)|TimeoutError)$/
 
 /** Browsers and React Native give no code, only one of these texts in a `TypeError`. */
 const FETCH_FAILED =
@@ -17,10 +17,11 @@ const NOTHING_SENT: Failure = { kind: 'failure', fault: 'transient', unsent: tru
 
 /** What an error's code (or, for DOM exceptions, its name) says about the network; undefined when it says nothing. */
 export function classifyNetworkCode(code: unknown): Failure | undefined {
-  if (UNSENT.test(String(code))) return NOTHING_SENT
-  return AMBIGUOUS.test(String(code)) ? failure('ambiguous') : undefined
+  if (typeof code !== 'string') return undefined
+  if (UNSENT.test(code)) return NOTHING_SENT
+  return AMBIGUOUS.test(code) ? failure('ambiguous') : undefined
 }
 
 export function isFetchFailure({ name, message }: { readonly name?: unknown; readonly message?: unknown }): boolean {
-  return name === 'TypeError' && FETCH_FAILED.test(String(message))
+  return name === 'TypeError' && typeof message === 'string' && FETCH_FAILED.test(message)
 }

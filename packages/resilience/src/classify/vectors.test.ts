@@ -42,13 +42,13 @@ describe('vectors/classify.json', () => {
     retryableStatusCodes: codes = retryableStatusCodes,
     ...rest
   } of statuses)
-    it(name, () => {
+    it(`status: ${name}`, () => {
       assert.deepEqual(rest, {})
       assert.deepEqual(classifyStatus(status, codes, retryAfterMs), outcome)
     })
 
   for (const { name, error, outcome, retryableStatusCodes: codes = retryableStatusCodes, ...rest } of errors)
-    it(name, () => {
+    it(`error: ${name}`, () => {
       assert.deepEqual(rest, {})
       assert.deepEqual(classifyError(error, codes, now), outcome)
     })

@@ -1,6 +1,7 @@
 import {
   checkFields,
   isRecord,
+  withoutUndefined,
   milliseconds,
   numberBetween,
   wholeNumber,
@@ -47,7 +48,7 @@ export const DEFAULT_HEDGE: HedgePolicy = {
 export type HedgeInput = Partial<HedgePolicy>
 
 export function withHedgeDefaults(input: HedgeInput): HedgePolicy {
-  const policy = { ...DEFAULT_HEDGE, ...input }
+  const policy = { ...DEFAULT_HEDGE, ...withoutUndefined(input) }
   if (input.minSamples === undefined) policy.minSamples = Math.min(policy.minSamples, policy.sampleCalls)
   return policy
 }
@@ -83,10 +84,10 @@ function fields(): Fields {
 
 /** What other libraries call it. */
 const WRONG_WORDS = {
-  after: 'delayMs, or delayPercentile',
-  delay: 'delayMs, or delayPercentile',
-  hedgingDelay: 'delayMs, or delayPercentile',
-  maxAttempts: 'maxExtraCalls, which does not count the first call: maxAttempts - 1',
+  after: 'delayMs or delayPercentile',
+  delay: 'delayMs or delayPercentile',
+  hedgingDelay: 'delayMs or delayPercentile',
+  maxAttempts: 'maxExtraCalls, which does not count the first call (maxAttempts - 1)',
   maxHedges: 'maxExtraCalls',
   budget: 'maxExtraLoad',
 }

@@ -15,18 +15,16 @@ describe('a limiter', () => {
   it.each(KINDS)('of kind %s can shrink to one call', kind => assert.equal(DEFAULT_LIMITERS[kind].minLimit, 1))
 
   it('needs its kind', () => {
-    assert.deepEqual(say({}), ['limiter.kind must be one of vegas, gradient2, aimd'])
-    assert.deepEqual(say({ kind: 'vega' }), ['limiter.kind must be one of vegas, gradient2, aimd; did you mean vegas?'])
-    assert.deepEqual(say({ kind: 'toString' }), ['limiter.kind must be one of vegas, gradient2, aimd'])
+    for (const input of [{}, { kind: 'vega' }, { kind: 'toString' }, { kind: 3 }])
+      assert.match(say(input).join(), /^limiter\.kind must be one of vegas, gradient2, aimd/)
   })
 
   it('takes the fields of its kind and no others', () => {
     assert.deepEqual(say({ kind: 'aimd', backoffRatio: 0.8 }), [])
-    assert.deepEqual(say({ kind: 'vegas', backoffRatio: 0.8 }), ['limiter.backoffRatio is an unknown field'])
-    assert.deepEqual(say({ kind: 'gradient2', tolerance: 0.5, rttTolerance: 2 }), [
-      'limiter.tolerance must be a number from 1 to 100',
-      'limiter.rttTolerance is not a field; use tolerance',
-    ])
+    assert.match(say({ kind: 'vegas', backoffRatio: 0.8 })[0]!, /^limiter\.backoffRatio is an unknown field/)
+    const [tolerance, word] = say({ kind: 'gradient2', tolerance: 0.5, rttTolerance: 2 })
+    assert.match(tolerance!, /^limiter\.tolerance must be a number from 1 to 100/)
+    assert.match(word!, /^limiter\.rttTolerance .*tolerance/)
   })
 
   it('stretches its range around the one end that is given', () => {

@@ -147,7 +147,7 @@ function fieldsOf(kind: keyof ByKind): Fields {
 
 /** What other libraries call it. */
 const WRONG_WORDS = {
-  limit: 'initialLimit, minLimit and maxLimit',
+  limit: 'initialLimit, minLimit or maxLimit',
   maxConcurrency: 'maxLimit',
   timeout: 'slowCallMs',
   rttTolerance: 'tolerance',

@@ -48,19 +48,22 @@ export type PolicyCheck<Policy = RetryPolicy | PipelinePolicy> =
   | { readonly policy: Policy; readonly problems?: undefined }
   | { readonly policy?: undefined; readonly problems: readonly Problem[] }
 
-/** `JSON.parse` returns `any`, which is everything at once: it may be either. */
-type OnlyAny<Input> = 0 extends 1 & Input ? unknown : never
+/** The type follows what was given; what comes from outside, `unknown` or `any`, may be either. */
+export type CheckedPolicy<Input> = unknown extends Input
+  ? RetryPolicy | PipelinePolicy
+  : Input extends { readonly retry: unknown }
+    ? PipelinePolicy
+    : Input extends RetryPolicyInput
+      ? RetryPolicy
+      : RetryPolicy | PipelinePolicy
 
 /**
  * The document with its defaults filled in, or everything that is wrong with it. A bare `RetryPolicy` is read as one
  * and comes back as one.
  */
-export function checkPolicy<Input>(input: Input & OnlyAny<Input>): PolicyCheck
-export function checkPolicy(input: PipelinePolicyInput): PolicyCheck<PipelinePolicy>
-export function checkPolicy(input: RetryPolicyInput): PolicyCheck<RetryPolicy>
-export function checkPolicy(input: unknown): PolicyCheck
-export function checkPolicy(input: unknown): PolicyCheck {
-  return isRecord(input) && isPipeline(input) ? checkPipeline(input) : checkRetryPolicy(input)
+export function checkPolicy<const Input>(input: Input): PolicyCheck<CheckedPolicy<Input>> {
+  const checked: PolicyCheck = isRecord(input) && isPipeline(input) ? checkPipeline(input) : checkRetryPolicy(input)
+  return checked as PolicyCheck<CheckedPolicy<Input>>
 }
 
 type Parts = Omit<PipelinePolicy, 'name' | 'retry'>
@@ -117,13 +120,13 @@ function fields(): Fields {
 /** What belongs in `retry`, and what other libraries call it. */
 function wrongWords(): WrongWords {
   const ofRetry = [...Object.keys(DEFAULT_POLICY), 'policyId', 'delaysMs', 'inProcess']
-  const only = 'time limits live in retry only'
+  const only = '(time limits live in retry only)'
   return {
     ...Object.fromEntries(ofRetry.map(field => [field, `retry.${field}`])),
-    attemptTimeoutMs: `retry.attemptTimeoutMs: ${only}`,
-    totalBudgetMs: `retry.totalBudgetMs: ${only}`,
-    timeout: `retry.attemptTimeoutMs for one call, retry.totalBudgetMs for all: ${only}`,
-    deadline: `retry.totalBudgetMs: ${only}`,
+    attemptTimeoutMs: `retry.attemptTimeoutMs ${only}`,
+    totalBudgetMs: `retry.totalBudgetMs ${only}`,
+    timeout: `retry.attemptTimeoutMs for one call, or retry.totalBudgetMs for all ${only}`,
+    deadline: `retry.totalBudgetMs ${only}`,
     circuitBreaker: 'breaker',
     concurrency: 'limiter, or bulkhead for a fixed limit',
   }

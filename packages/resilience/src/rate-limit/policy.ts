@@ -61,8 +61,8 @@ function fields(): Fields {
 const WRONG_WORDS = {
   limit: 'perSecond',
   rate: 'perSecond',
-  perMinute: 'perSecond: perMinute / 60, with burst for what may come at once',
-  interval: 'perSecond, with burst for what may come at once',
+  perMinute: 'perSecond (perMinute / 60)',
+  interval: 'perSecond',
   queue: 'maxQueued',
   maxWait: 'maxWaitMs',
 }

@@ -1,5 +1,6 @@
 import { warnOnce } from '../ports/telemetry.ts'
-import type { Attempt, Setup } from './options.ts'
+import type { Attempt } from './options.ts'
+import type { Setup } from './setup.ts'
 
 /** One call under way. Its identity tells its result from that of an attempt that was given up. */
 export abstract class RunningAttempt implements Attempt {
@@ -65,8 +66,8 @@ export interface Stop {
 const DEAF_AFTER_MS = 1_000
 
 /** Two attempts that run at once are what a time-out was meant to prevent: said once, with the remedy. */
-export function warnIfDeaf<T, A>({ attempt, stopped }: RunningAttempt, setup: Setup<T, A>): void {
-  const { clock, telemetry, name = 'retry' } = setup
+export function warnIfDeaf<T, A>({ attempt, stopped }: RunningAttempt, { clock, options }: Setup<T, A>): void {
+  const { telemetry, name = 'retry' } = options
   if (stopped === undefined || clock.monotonic() - stopped.at < DEAF_AFTER_MS) return
   const say = `attempt ${attempt} of ${name} goes on though its signal was aborted: hand attempt.signal to what it calls`
   warnOnce('signal-ignored', name, say, telemetry)

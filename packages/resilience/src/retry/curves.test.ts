@@ -19,13 +19,13 @@ describe('decorrelatedV2', () => {
     const curve = decorrelatedV2(1)
     for (const [index, median] of [0.9, 1.14, 2.01, 4.08, 7.99, 16].entries()) {
       const drawn = draws(index + 1)
-      assertNear(drawn[DRAWS / 2]!, median)
+      assert.ok(isNear(drawn[DRAWS / 2]!, median))
     }
     // And its spread, from the 5th to the 95th percentile.
-    assertNear(draws(1)[DRAWS * 0.05]!, 0.31)
-    assertNear(draws(1)[DRAWS * 0.95]!, 1.33)
-    assertNear(draws(4)[DRAWS * 0.05]!, 1.245)
-    assertNear(draws(4)[DRAWS * 0.95]!, 7.27)
+    assert.ok(isNear(draws(1)[DRAWS * 0.05]!, 0.31))
+    assert.ok(isNear(draws(1)[DRAWS * 0.95]!, 1.33))
+    assert.ok(isNear(draws(4)[DRAWS * 0.05]!, 1.245))
+    assert.ok(isNear(draws(4)[DRAWS * 0.95]!, 7.27))
 
     function draws(attempt: number): Float64Array {
       return Float64Array.from({ length: DRAWS }, () =>
@@ -95,6 +95,6 @@ describe('a curve in a policy', () => {
   })
 })
 
-function assertNear(value: number, expected: number): void {
-  assert.ok(Math.abs(value / expected - 1) <= 0.02, `${value} is not within 2 % of ${expected}`)
+function isNear(value: number, expected: number): boolean {
+  return Math.abs(value / expected - 1) <= 0.02
 }

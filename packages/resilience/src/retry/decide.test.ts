@@ -48,91 +48,122 @@ const anyMoment: fc.Arbitrary<Moment> = fc.record(
   { noNullPrototype: true },
 )
 
-function always(
-  check: (given: { policy: RetryPolicy; state: RetryState; failure: Failure; moment: Moment }) => void,
-): void {
-  const given = fc.record(
-    { policy: anyPolicy, state: anyState, failure: anyFailure, moment: anyMoment },
-    { noNullPrototype: true },
-  )
-  fc.assert(fc.property(given, check), { numRuns: 1_000 })
+interface Given {
+  readonly policy: RetryPolicy
+  readonly state: RetryState
+  readonly failure: Failure
+  readonly moment: Moment
 }
+
+function always(check: (given: Given) => void): fc.IProperty<[Given]> {
+  const given = { policy: anyPolicy, state: anyState, failure: anyFailure, moment: anyMoment }
+  return fc.property(fc.record(given, { noNullPrototype: true }), check)
+}
+
+const OFTEN = { numRuns: 1_000 }
 
 describe('whatever happened, a retry', () => {
   it('is never earlier than the server asked', () => {
-    always(({ policy, state, failure, moment }) => {
-      const decision = decide(policy, state, failure, moment)
-      if (decision.kind === 'retry') assert.ok(decision.at >= moment.now + (failure.retryAfterMs ?? 0))
-    })
+    fc.assert(
+      always(({ policy, state, failure, moment }) => {
+        const decision = decide(policy, state, failure, moment)
+        if (decision.kind === 'retry') assert.ok(decision.at >= moment.now + (failure.retryAfterMs ?? 0))
+      }),
+      OFTEN,
+    )
   })
 
   it('is at most a fifth later than the server asked, where that is longer than our own wait', () => {
-    always(({ policy, state, failure, moment }) => {
-      const decision = decide(policy, state, failure, moment)
-      const own = delayMs(policy, state, moment.roll)
-      if (decision.kind === 'retry')
-        assert.ok(decision.at - moment.now <= Math.max(own, Math.ceil((failure.retryAfterMs ?? 0) * 1.2) + 1))
-    })
+    fc.assert(
+      always(({ policy, state, failure, moment }) => {
+        const decision = decide(policy, state, failure, moment)
+        const own = delayMs(policy, state, moment.roll)
+        if (decision.kind === 'retry')
+          assert.ok(decision.at - moment.now <= Math.max(own, Math.ceil((failure.retryAfterMs ?? 0) * 1.2) + 1))
+      }),
+      OFTEN,
+    )
   })
 
   it('is never shortened to fit the time that is left', () => {
-    always(({ policy, state, failure, moment }) => {
-      const decision = decide(policy, state, failure, moment)
-      if (decision.kind === 'retry') assert.ok(decision.at - moment.now >= delayMs(policy, state, moment.roll))
-    })
+    fc.assert(
+      always(({ policy, state, failure, moment }) => {
+        const decision = decide(policy, state, failure, moment)
+        if (decision.kind === 'retry') assert.ok(decision.at - moment.now >= delayMs(policy, state, moment.roll))
+      }),
+      OFTEN,
+    )
   })
 
   it('can end before the deadline, if the call takes what it usually does', () => {
-    always(({ policy, state, failure, moment }) => {
-      const decision = decide(policy, state, failure, moment)
-      if (decision.kind === 'retry') assert.ok(decision.at + moment.expectedCallMs <= deadlineOf(policy, state))
-    })
+    fc.assert(
+      always(({ policy, state, failure, moment }) => {
+        const decision = decide(policy, state, failure, moment)
+        if (decision.kind === 'retry') assert.ok(decision.at + moment.expectedCallMs <= deadlineOf(policy, state))
+      }),
+      OFTEN,
+    )
   })
 
   it('is the next attempt, and one that maxAttempts allows', () => {
-    always(({ policy, state, failure, moment }) => {
-      const decision = decide(policy, state, failure, moment)
-      if (decision.kind !== 'retry') return
-      assert.equal(decision.state.attempt, state.attempt + 1)
-      assert.ok(decision.state.attempt <= policy.maxAttempts)
-    })
+    fc.assert(
+      always(({ policy, state, failure, moment }) => {
+        const decision = decide(policy, state, failure, moment)
+        if (decision.kind !== 'retry') return
+        assert.equal(decision.state.attempt, state.attempt + 1)
+        assert.ok(decision.state.attempt <= policy.maxAttempts)
+      }),
+      OFTEN,
+    )
   })
 
   it('is not made of a call that must not be repeated, unless it never arrived', () => {
-    always(({ policy, state, failure, moment }) => {
-      const decision = decide(policy, state, failure, moment)
-      if (decision.kind === 'retry' && state.once !== undefined) assert.equal(failure.unsent, true)
-    })
+    fc.assert(
+      always(({ policy, state, failure, moment }) => {
+        const decision = decide(policy, state, failure, moment)
+        if (decision.kind === 'retry' && state.once !== undefined) assert.equal(failure.unsent, true)
+      }),
+      OFTEN,
+    )
   })
 
   it('leaves what the caller gave in the state', () => {
-    always(({ policy, state, failure, moment }) => {
-      const decision = decide(policy, state, failure, moment)
-      if (decision.kind !== 'retry') return
-      const { attempt: _, previousDelayMs: __, ...given } = state
-      const { attempt: ___, previousDelayMs: ____, ...kept } = decision.state
-      assert.deepEqual(kept, given)
-    })
+    fc.assert(
+      always(({ policy, state, failure, moment }) => {
+        const decision = decide(policy, state, failure, moment)
+        if (decision.kind !== 'retry') return
+        const { attempt: _, previousDelayMs: __, ...given } = state
+        const { attempt: ___, previousDelayMs: ____, ...kept } = decision.state
+        assert.deepEqual(kept, given)
+      }),
+      OFTEN,
+    )
   })
 })
 
 describe('a decision', () => {
   it('is plain data of whole numbers that survives being stored', () => {
-    always(({ policy, state, failure, moment }) => {
-      const decision = decide(policy, state, failure, moment)
-      assert.deepEqual(JSON.parse(JSON.stringify(decision)), decision)
-      if (decision.kind === 'retry') assert.ok(Number.isSafeInteger(decision.at))
-      if (decision.kind === 'give-up') assert.ok(GIVE_UP_REASONS.includes(decision.reason))
-    })
+    fc.assert(
+      always(({ policy, state, failure, moment }) => {
+        const decision = decide(policy, state, failure, moment)
+        assert.deepEqual(JSON.parse(JSON.stringify(decision)), decision)
+        if (decision.kind === 'retry') assert.ok(Number.isSafeInteger(decision.at))
+        if (decision.kind === 'give-up') assert.ok(GIVE_UP_REASONS.includes(decision.reason))
+      }),
+      OFTEN,
+    )
   })
 
   it('depends on nothing but what it is given, and changes none of it', () => {
-    always(given => {
-      const before = structuredClone(given)
-      const { policy, state, failure, moment } = given
-      assert.deepEqual(decide(policy, state, failure, moment), decide(policy, state, failure, moment))
-      assert.deepEqual(given, before)
-    })
+    fc.assert(
+      always(given => {
+        const before = structuredClone(given)
+        const { policy, state, failure, moment } = given
+        assert.deepEqual(decide(policy, state, failure, moment), decide(policy, state, failure, moment))
+        assert.deepEqual(given, before)
+      }),
+      OFTEN,
+    )
   })
 
   it('comes to an end: an operation that always fails makes maxAttempts calls at the most', () => {
@@ -158,11 +189,14 @@ describe('a decision', () => {
   })
 
   it('that a wait is too long names the server only where the server asked for it', () => {
-    always(({ policy, state, failure, moment }) => {
-      const decision = decide(policy, state, failure, moment)
-      if (decision.kind === 'give-up' && decision.reason === 'retry-after-too-long')
-        assert.ok((failure.retryAfterMs ?? 0) > 0)
-    })
+    fc.assert(
+      always(({ policy, state, failure, moment }) => {
+        const decision = decide(policy, state, failure, moment)
+        if (decision.kind === 'give-up' && decision.reason === 'retry-after-too-long')
+          assert.ok((failure.retryAfterMs ?? 0) > 0)
+      }),
+      OFTEN,
+    )
   })
 })
 

@@ -74,7 +74,8 @@ export function decide(
 
   // A server that names a wait is never hurried, only kept waiting longer.
   const ownWaitMs = curve ? curveDelayMs(curve, policy, state, moment.roll) : delayMs(policy, state, moment.roll)
-  const askedWaitMs = Math.ceil((outcome.retryAfterMs ?? 0) * (1 + RETRY_AFTER_SPREAD * moment.roll))
+  const askedMs = outcome.retryAfterMs ?? 0
+  const askedWaitMs = Math.ceil(askedMs + askedMs * RETRY_AFTER_SPREAD * moment.roll)
   const at = moment.now + Math.max(ownWaitMs, askedWaitMs)
   if (at + moment.expectedCallMs > deadlineOf(policy, state))
     return giveUp(askedWaitMs > ownWaitMs ? 'retry-after-too-long' : 'deadline')

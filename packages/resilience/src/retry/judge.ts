@@ -1,11 +1,11 @@
 import { classifyError } from '../classify/classify-error.ts'
 import { failure, type Failure } from '../classify/outcome.ts'
-import type { Setup } from './options.ts'
 import type { RetryPolicy } from './policy.ts'
+import type { Setup } from './setup.ts'
 
 /** What a thrown error means: by the caller's judgement where there is one, else by the ordinary rules. */
-export function judge<T, A>(error: unknown, policy: RetryPolicy, { classify, clock }: Setup<T, A>): Failure {
-  const own = classify?.(error)
+export function judge<T, A>(error: unknown, policy: RetryPolicy, { options, clock }: Setup<T, A>): Failure {
+  const own = options.classify?.(error)
   if (own === undefined) return classifyError(error, policy.retryableStatusCodes, clock.now())
   return typeof own === 'string' ? failure(own) : own
 }

@@ -1,4 +1,3 @@
-import type { Breaker } from '../breaker/run.ts'
 import { failure, SUCCESS, type Failure, type Fault, type Outcome } from '../classify/outcome.ts'
 import { AttemptTimeoutError, DeadlineError, RefusedError } from '../errors.ts'
 import { NOT_ARMED, type Alarm } from '../ports/clock.ts'
@@ -11,8 +10,9 @@ import type { CompiledPolicy } from './compile.ts'
 import { deadlineOf, decide, type GiveUpReason, type RetryState } from './decide.ts'
 import { KEPT_FAILURES, rememberHistory } from './history.ts'
 import { judge } from './judge.ts'
-import { EXHAUSTED_REASONS, type Setup, type Work } from './options.ts'
-import type { Rest } from './rest.ts'
+import { EXHAUSTED_REASONS, type Work } from './options.ts'
+import { Rest } from './rest.ts'
+import type { Setup } from './setup.ts'
 import { isThenable } from './thenable.ts'
 
 let operations = 0
@@ -60,7 +60,7 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
   }
 
   get idempotencyKey(): string {
-    return this.#setup.idempotencyKey ?? (this.#needRest().key ??= newIdempotencyKey())
+    return this.#setup.options.idempotencyKey ?? (this.#needRest().key ??= newIdempotencyKey())
   }
 
   get lastError(): unknown {
@@ -72,17 +72,11 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
   }
 
   begin(): void {
-    const { clock, budget, sharesClock, breaker, signal, deadlineAt } = this.#setup
-    const now = this.startedAt
-    if (deadlineAt !== undefined) this.deadlineAt = now + deadlineAt - clock.now()
-    if (signal !== undefined) {
-      if (signal.aborted) return this.#giveUp('aborted', signal.reason)
-      followSignal(signal, this)
-    }
-    if (breaker !== undefined && this.#isRefused(breaker)) return
-    if (budget !== false && budget.deposit(sharesClock ? now : undefined) === false)
+    const { isPlain, budget, sharesClock } = this.#setup
+    if (!isPlain && !this.#mayBegin()) return
+    if (budget !== false && budget.deposit(sharesClock ? this.startedAt : undefined) === false)
       return this.#giveUp('budget', new RefusedError('budget', 'the retry budget is empty and denies new calls too'))
-    this.#start(now)
+    this.#start(this.startedAt)
   }
 
   /** The alarm: an attempt has had its time, or a wait is over. */
@@ -109,24 +103,30 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
     this.#reject(error)
   }
 
+  #mayBegin(): boolean {
+    const { options, clock } = this.#setup
+    const { signal, deadlineAt } = options
+    if (deadlineAt !== undefined) this.deadlineAt = this.startedAt + deadlineAt - clock.now()
+    if (signal?.aborted !== true && signal !== undefined) followSignal(signal, this)
+    return !this.#isAborted() && !this.#isRefused()
+  }
+
   #startAgain(now: number): void {
-    const { budget, breaker } = this.#setup
-    if (breaker !== undefined && this.#isRefused(breaker)) return
+    const { budget, sharesClock } = this.#setup
+    if (this.#isRefused()) return
     // Paid for here and not before the wait: whoever is aborted while waiting has taken nothing.
-    if (budget !== false && !budget.tryWithdraw(this.#rest!.last!.fault)) return this.#giveUp('budget')
-    this.#start(now)
+    if (budget !== false && !budget.tryWithdraw(this.#rest!.last!.fault, sharesClock ? now : undefined))
+      return this.#giveUp('budget')
+    if (now >= deadlineOf(this.#compiled.policy, this)) return this.#giveUp('deadline')
+    if (!this.#isAborted()) this.#start(now)
   }
 
   #start(now: number): void {
     const { policy } = this.#compiled
-    const { clock, signal } = this.#setup
-    const deadline = deadlineOf(policy, this)
-    if (signal?.aborted === true) return this.#giveUp('aborted', signal.reason)
-    if (now >= deadline && this.#attempts > 0) return this.#giveUp('deadline')
     const attempt = ++this.#attempts === 1 ? this : new LaterAttempt(this, this.#attempts, now)
     this.#current = attempt
-    this.dueAt = Math.min(now + policy.attemptTimeoutMs, deadline)
-    if (this.dueAt !== Infinity) clock.arm(this)
+    this.dueAt = Math.min(now + policy.attemptTimeoutMs, deadlineOf(policy, this))
+    if (this.dueAt !== Infinity) this.#setup.clock.arm(this)
     if (this.#isObserved()) this.#tell({ kind: 'attempt-started' })
     let result: T | PromiseLike<T>
     try {
@@ -154,14 +154,16 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
   }
 
   #onReturn(attempt: RunningAttempt, value: T): void {
-    const { classifyResult } = this.#setup
-    const outcome = classifyResult === undefined ? SUCCESS : classifyResult(value)
+    const { isPlain, options } = this.#setup
+    const outcome = isPlain || options.classifyResult === undefined ? SUCCESS : options.classifyResult(value)
     if (outcome.kind === 'failure')
       return attempt.stopped === undefined ? this.#fail(attempt, outcome, value, true) : this.#onThrow(attempt, value)
     this.#leave(undefined)
-    // The way of nearly every call: nobody watches, nobody waits, nothing is to be given back.
-    if (this.#setup.breaker !== undefined || this.#isObserved()) this.#note(attempt, SUCCESS)
-    if (this.#setup.signal !== undefined || this.#rest !== undefined) this.#close()
+    // Nearly every call ends here, plain and unobserved: nothing is to be noted, nothing to be given back.
+    if (!isPlain || this.#isObserved()) {
+      this.#note(attempt, SUCCESS)
+      this.#close()
+    }
     this.#resolve(value)
   }
 
@@ -178,17 +180,18 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
   /** An attempt failed: give up, or wait for the next one. */
   #fail(attempt: RunningAttempt, outcome: Failure, error: unknown, returned = false): void {
     this.#leave(outcome.fault)
-    this.#note(attempt, outcome, error, returned)
-    const { clock, random, budget, signal, curve, lastAttempt, expectedCallMs = 0, discard } = this.#setup
-    const now = clock.monotonic()
-    const moment = { now, roll: random(), expectedCallMs: lastAttempt === 'always' ? 0 : expectedCallMs }
-    const decision = decide(this.#compiled.policy, this.#stateNow(), outcome, moment, curve)
+    const now = this.#note(attempt, outcome, error, returned)
+    const { options, clock, random, budget, sharesClock } = this.#setup
+    const expectedCallMs = options.lastAttempt === 'always' ? 0 : (options.expectedCallMs ?? 0)
+    const moment = { now, roll: random(), expectedCallMs }
+    const decision = decide(this.#compiled.policy, this.#stateNow(), outcome, moment, options.curve)
     if (decision.kind !== 'retry') return this.#giveUp(decision.kind === 'give-up' ? decision.reason : 'permanent')
-    if (budget !== false && budget.covers?.(outcome.fault) === false) return this.#giveUp('budget')
+    if (budget !== false && budget.covers?.(outcome.fault, sharesClock ? now : undefined) === false)
+      return this.#giveUp('budget')
     this.#needRest().state = decision.state
-    if (returned) discard?.(error as T)
+    if (returned) options.discard?.(error as T)
     if (this.#isObserved()) this.#tell({ kind: 'retry-scheduled', delayMs: decision.at - now, outcome })
-    if (signal?.aborted === true) return this.#giveUp('aborted', signal.reason)
+    if (this.#isAborted()) return
     this.dueAt = decision.at
     clock.arm(this)
   }
@@ -201,35 +204,38 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
     if (budget !== false) budget.settle?.(fault, this.#rest?.last?.fault)
   }
 
-  /** For whoever keeps a record of attempts: the breaker, observers, the history of a failure. */
-  #note(attempt: RunningAttempt, outcome: Outcome, error?: unknown, returned = false): void {
-    const { clock, breaker } = this.#setup
+  /** For whoever keeps a record of attempts: the breaker, observers, the history of a failure. Returns the instant. */
+  #note(attempt: RunningAttempt, outcome: Outcome, error?: unknown, returned = false): number {
+    const { options, clock } = this.#setup
     const rest = this.#needRest()
     const now = clock.monotonic()
     const durationMs = now - attempt.startedAt
-    rest.permit = breaker?.attemptEnded(rest.permit!, outcome, durationMs)
+    if (rest.permit !== undefined) rest.permit = options.breaker?.attemptEnded(rest.permit, outcome, durationMs)
     if (this.#isObserved())
       this.#tell({ kind: 'attempt-ended', outcome, durationMs, elapsedMs: now - this.startedAt, error })
-    if (outcome.kind === 'success') return
-    const { fault, retryAfterMs } = outcome
-    rest.last = { attempt: attempt.attempt, durationMs, fault, error, returned, retryAfterMs }
-    if (rest.failures.push(rest.last) > KEPT_FAILURES) rest.failures.shift()
+    if (outcome.kind === 'failure') {
+      const { fault, retryAfterMs } = outcome
+      rest.last = { attempt: attempt.attempt, durationMs, fault, error, returned, retryAfterMs }
+      if (rest.failures === undefined) rest.failures = [rest.last]
+      else if (rest.failures.push(rest.last) > KEPT_FAILURES) rest.failures.shift()
+    }
+    return now
   }
 
   /** The end without success: what the last attempt threw is thrown, what it returned is returned. */
   #giveUp(reason: GiveUpReason, error: unknown = this.lastError): void {
     this.#close()
-    const { clock, onExhausted } = this.#setup
-    const { failures, last } = this.#needRest()
+    const { options, clock } = this.#setup
+    const { failures = [], last } = this.#needRest()
     const elapsedMs = clock.monotonic() - this.startedAt
     const history = { reason, attempts: this.#attempts, elapsedMs, failures }
     rememberHistory(error, history)
     if (this.#isObserved()) this.#tell({ kind: 'gave-up', reason, elapsedMs, error })
     const returned = last?.returned === true && last.error === error
     const settle = (): void => (returned ? this.#resolve(error as T) : this.#reject(error))
+    const { onExhausted } = options
     if (onExhausted === undefined || !EXHAUSTED_REASONS.includes(reason)) return settle()
-    const { idempotencyKey } = this
-    const exhausted = { reason, error, history, policy: this.#compiled.document, idempotencyKey }
+    const exhausted = { reason, error, history, policy: this.#compiled.document, idempotencyKey: this.idempotencyKey }
     new Promise<A>(resolve => resolve(onExhausted(exhausted))).then(this.#resolve, (hookError: unknown) => {
       this.#tell({ kind: 'exhausted-hook-failed', error: hookError })
       settle()
@@ -238,10 +244,10 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
 
   /** Nothing is left behind: no alarm, no follower, no permit. */
   #close(): void {
-    const { clock, signal, breaker } = this.#setup
+    const { options, clock } = this.#setup
     clock.disarm(this)
-    if (signal !== undefined) unfollowSignal(signal, this)
-    if (this.#rest?.permit !== undefined) breaker?.operationEnded(this.#rest.permit)
+    if (options.signal !== undefined) unfollowSignal(options.signal, this)
+    if (this.#rest?.permit !== undefined) options.breaker?.operationEnded(this.#rest.permit)
   }
 
   #timeOut(attempt: RunningAttempt, now: number): void {
@@ -270,7 +276,16 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
     if (attempt === this.#rest?.abandoned) this.#rest.abandoned = undefined
   }
 
-  #isRefused(breaker: Breaker): boolean {
+  #isAborted(): boolean {
+    const { signal } = this.#setup.options
+    const isAborted = signal?.aborted === true
+    if (isAborted) this.#giveUp('aborted', signal.reason)
+    return isAborted
+  }
+
+  #isRefused(): boolean {
+    const { breaker } = this.#setup.options
+    if (breaker === undefined) return false
     const rest = this.#needRest()
     const answer = breaker.ask(rest.permit)
     const isRefused = answer instanceof Error
@@ -282,19 +297,20 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
   #stateNow(): RetryState {
     const { startedAt, deadlineAt } = this
     const { initialDelayMs: previousDelayMs } = this.#compiled.policy
-    return this.#rest?.state ?? { attempt: 1, startedAt, deadlineAt, previousDelayMs, once: this.#setup.once }
+    return this.#rest?.state ?? { attempt: 1, startedAt, deadlineAt, previousDelayMs, once: this.#setup.options.once }
   }
 
   #needRest(): Rest {
-    return (this.#rest ??= { failures: [] })
+    return (this.#rest ??= new Rest())
   }
 
   #isObserved(): boolean {
-    return this.#setup.telemetry !== undefined || isObserved()
+    return isObserved() || this.#setup.options.telemetry !== undefined
   }
 
   #tell(event: OperationEvent): void {
-    const { name = 'retry', telemetry } = this.#setup
-    emit({ ...event, name, operationId: (this.#needRest().id ??= ++operations), attempt: this.#attempts }, telemetry)
+    const { name = 'retry', telemetry } = this.#setup.options
+    const operationId = (this.#needRest().id ||= ++operations)
+    emit({ ...event, name, operationId, attempt: this.#attempts }, telemetry)
   }
 }

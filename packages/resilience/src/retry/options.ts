@@ -1,9 +1,8 @@
-import { defaultBudget, type Budget } from '../budget/budget.ts'
+import type { Budget } from '../budget/budget.ts'
 import type { Breaker } from '../breaker/run.ts'
 import type { Failure, Fault, Outcome } from '../classify/outcome.ts'
 import type { Clock } from '../ports/clock.ts'
-import { systemRandom, type Random } from '../ports/random.ts'
-import { systemClock } from '../ports/system-clock.ts'
+import type { Random } from '../ports/random.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { Curve } from './curves.ts'
 import type { GiveUpReason } from './decide.ts'
@@ -81,27 +80,3 @@ export const EXHAUSTED_REASONS: readonly GiveUpReason[] = [
   'killed',
   'shutdown',
 ]
-
-/** The options with time, chance and budget settled. */
-export interface Setup<T, A> extends RetryOptions<T, A> {
-  readonly clock: Clock
-  readonly random: Random
-  readonly budget: Budget | false
-  /** A reading of the clock may be handed on only to a budget that counts by the same one. */
-  readonly sharesClock: boolean
-}
-
-/** What a call without options has. */
-// oxlint-disable-next-line typescript/no-explicit-any
-export const DEFAULT_SETUP: Setup<any, never> = {
-  clock: systemClock,
-  random: systemRandom,
-  budget: defaultBudget(systemClock),
-  sharesClock: true,
-}
-
-export function setUp<T, A>(options: RetryOptions<T, A>): Setup<T, A> {
-  const { clock = systemClock, random = systemRandom } = options.ports ?? {}
-  const budget = options.budget ?? defaultBudget(clock)
-  return { ...options, clock, random, budget, sharesClock: budget !== false && budget.clock === clock }
-}

@@ -10,6 +10,7 @@ import {
   type Fields,
   type Problem,
   type WrongWords,
+  withoutUndefined,
 } from '../check/problems.ts'
 
 /**
@@ -116,13 +117,10 @@ const WRONG_WORDS: WrongWords = {
 function withDefaults(input: Partial<RetryPolicy>): RetryPolicy {
   const policy = { ...DEFAULT_POLICY, ...withoutUndefined(input) }
   // Whoever names only one end of the range means the other to make room for it.
-  if (input.maxDelayMs === undefined) policy.maxDelayMs = Math.max(policy.maxDelayMs, policy.initialDelayMs)
+  if (input.maxDelayMs === undefined)
+    policy.maxDelayMs = Math.max(policy.maxDelayMs, policy.initialDelayMs, ...(policy.delaysMs ?? []))
   if (input.initialDelayMs === undefined) policy.initialDelayMs = Math.min(policy.initialDelayMs, policy.maxDelayMs)
   return policy
-}
-
-function withoutUndefined<T extends object>(input: T): T {
-  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as T
 }
 
 /** What each field alone cannot see. */

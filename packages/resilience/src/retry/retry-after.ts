@@ -20,9 +20,12 @@ function standardWait(headers: HeaderSource, now: number): number | undefined {
   return at === undefined ? readSeconds(value) : Math.max(0, at - (parseHttpDate(headerOf(headers, 'date')) ?? now))
 }
 
+/** Longer than any deadline, and far from what a number cannot hold. */
+const LONGEST_WAIT = 1e12
+
 export function readDecimal(value: string): number | undefined {
-  // A year has eleven digits of milliseconds; whatever is longer is no wait but a mistake.
-  return /^\d{1,12}(\.\d{1,9})?$/.test(value) ? Number(value) : undefined
+  // However many digits: a wait too long to be a number is still a wait, and not one to be hurried.
+  return /^\d+(\.\d+)?$/.test(value) ? Math.min(Number(value), LONGEST_WAIT) : undefined
 }
 
 /** A field sent twice arrives as a list; the longest wait satisfies whoever wrote the others. */

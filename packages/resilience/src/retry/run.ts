@@ -1,7 +1,8 @@
 import { COMPILED_DEFAULT, compilePolicy, type CompiledPolicy } from './compile.ts'
 import { Operation } from './operation.ts'
-import { DEFAULT_SETUP, setUp, type RetryOptions, type Setup, type Work } from './options.ts'
+import type { RetryOptions, Work } from './options.ts'
 import type { RetryPolicyInput } from './policy.ts'
+import { DEFAULT_SETUP, Setup } from './setup.ts'
 
 /**
  * Calls `work` until it succeeds, or until its policy says that it is enough. The caller's word is taken that `work`
@@ -30,7 +31,7 @@ export function retryCompiled<T, A = never>(
   options?: RetryOptions<T, A>,
 ): Promise<T | A> {
   const promise = new Promise<T | A>(keepSettlers)
-  const setup: Setup<T, A> = options === undefined ? DEFAULT_SETUP : setUp(options)
+  const setup: Setup<T, A> = options === undefined ? DEFAULT_SETUP : new Setup(options)
   const operation = new Operation<T, A>(work, compiled, setup, resolveLast, rejectLast)
   try {
     operation.begin()

