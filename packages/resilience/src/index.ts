@@ -1,7 +1,7 @@
 // Retrying
 export { retry } from './retry/run.ts'
 export type { Attempt, Exhausted, RetryOptions, Work } from './retry/options.ts'
-export { decide, deadlineOf, inProcessShare, GIVE_UP_REASONS } from './retry/decide.ts'
+export { decide, deadlineOf, firstState, inProcessShare, GIVE_UP_REASONS } from './retry/decide.ts'
 export type { Decision, GiveUpReason, Moment, RetryState } from './retry/decide.ts'
 export { decorrelatedV2, type Curve, type CurveAsk } from './retry/curves.ts'
 export { delayMs, delayRange, plainDelayMs, type DelayRange, type DelayState } from './retry/backoff.ts'

@@ -1,9 +1,17 @@
 import { NOT_ARMED, type Alarm } from './clock.ts'
 
-/** Alarms by due instant: a binary heap in which every alarm knows its slot, so that it can be taken out again. */
+/**
+ * Alarms by due instant. The heap itself is made of numbers: moving them costs a tenth of moving references, which
+ * the garbage collector must be told of, and a hundred thousand waiting operations move a lot.
+ */
 export class AlarmHeap {
-  /** Never shortened: a heap that is filled and emptied at every call would be allocated at every call. */
-  readonly #alarms: (Alarm | undefined)[] = [undefined]
+  /** By slot: the alarm, and its place in the heap. A slot is an alarm's own until it is removed. */
+  readonly #alarms: (Alarm | undefined)[] = []
+  #placeOf = new Int32Array(16)
+  readonly #freeSlots: number[] = []
+  /** By place: when, and whose slot. */
+  #dueAt = new Float64Array(16)
+  #slotAt = new Int32Array(16)
   #size = 0
 
   get size(): number {
@@ -11,55 +19,79 @@ export class AlarmHeap {
   }
 
   get first(): Alarm | undefined {
-    return this.#alarms[0]
+    return this.#size === 0 ? undefined : this.#alarms[this.#slotAt[0]!]
   }
 
   add(alarm: Alarm): void {
-    const slot = this.#size++
-    if (slot === 0) this.#put(alarm, 0)
-    else this.#rise(slot, alarm)
+    const slot = this.#freeSlots.pop() ?? this.#newSlot()
+    this.#alarms[slot] = alarm
+    alarm.slot = slot
+    this.#rise(this.#size++, alarm.dueAt, slot)
   }
 
   remove(alarm: Alarm): void {
     const { slot } = alarm
     if (slot === NOT_ARMED) return
     alarm.slot = NOT_ARMED
-    const last = this.#alarms[--this.#size]!
-    this.#alarms[this.#size] = undefined
-    if (last === alarm) return
-    // The last alarm fills the gap; from there it may belong further up or further down.
-    this.#rise(slot, last)
-    this.#sink(last.slot, last)
+    this.#alarms[slot] = undefined
+    this.#freeSlots.push(slot)
+    const gap = this.#placeOf[slot]!
+    const last = --this.#size
+    if (gap === last) return
+    // The last one fills the gap; from there it may belong further up or further down.
+    const dueAt = this.#dueAt[last]!
+    const lastSlot = this.#slotAt[last]!
+    if (gap > 0 && dueAt < this.#dueAt[(gap - 1) >> 2]!) this.#rise(gap, dueAt, lastSlot)
+    else this.#sink(gap, dueAt, lastSlot)
   }
 
-  #rise(slot: number, alarm: Alarm): void {
-    const alarms = this.#alarms
-    while (slot > 0) {
-      const above = (slot - 1) >> 1
-      const parent = alarms[above]!
-      if (parent.dueAt <= alarm.dueAt) break
-      this.#put(parent, slot)
-      slot = above
+  #newSlot(): number {
+    const slot = this.#alarms.length
+    if (slot === this.#placeOf.length) {
+      this.#placeOf = enlarged(this.#placeOf, new Int32Array(2 * slot))
+      this.#dueAt = enlarged(this.#dueAt, new Float64Array(2 * slot))
+      this.#slotAt = enlarged(this.#slotAt, new Int32Array(2 * slot))
     }
-    this.#put(alarm, slot)
+    return slot
   }
 
-  #sink(slot: number, alarm: Alarm): void {
-    const alarms = this.#alarms
+  #rise(place: number, dueAt: number, slot: number): void {
+    while (place > 0) {
+      const above = (place - 1) >> 2
+      if (this.#dueAt[above]! <= dueAt) break
+      this.#put(place, this.#dueAt[above]!, this.#slotAt[above]!)
+      place = above
+    }
+    this.#put(place, dueAt, slot)
+  }
+
+  #sink(place: number, dueAt: number, slot: number): void {
     for (;;) {
-      let below = 2 * slot + 1
-      if (below >= this.#size) break
-      if (below + 1 < this.#size && alarms[below + 1]!.dueAt < alarms[below]!.dueAt) below++
-      const child = alarms[below]!
-      if (child.dueAt >= alarm.dueAt) break
-      this.#put(child, slot)
-      slot = below
+      const below = this.#firstBelow(place)
+      if (below === place || this.#dueAt[below]! >= dueAt) break
+      this.#put(place, this.#dueAt[below]!, this.#slotAt[below]!)
+      place = below
     }
-    this.#put(alarm, slot)
+    this.#put(place, dueAt, slot)
   }
 
-  #put(alarm: Alarm, slot: number): void {
-    this.#alarms[slot] = alarm
-    alarm.slot = slot
+  /** Four below each: a flatter heap, whose neighbours lie side by side. The place itself when there is none. */
+  #firstBelow(place: number): number {
+    let first = 4 * place + 1
+    if (first >= this.#size) return place
+    const end = Math.min(first + 4, this.#size)
+    for (let below = first + 1; below < end; below++) if (this.#dueAt[below]! < this.#dueAt[first]!) first = below
+    return first
   }
+
+  #put(place: number, dueAt: number, slot: number): void {
+    this.#dueAt[place] = dueAt
+    this.#slotAt[place] = slot
+    this.#placeOf[slot] = place
+  }
+}
+
+function enlarged<List extends Int32Array | Float64Array>(from: List, to: List): List {
+  to.set(from)
+  return to
 }

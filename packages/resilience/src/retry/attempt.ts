@@ -32,7 +32,24 @@ export abstract class RunningAttempt implements Attempt {
     this.stopped = stopped
     this.#controller?.abort(stopped.error)
   }
+
+  /** Its result came when nobody waited for it any more. */
+  endLate<T, A>(setup: Setup<T, A>): void {
+    this.warnIfDeaf(setup)
+    this.stopped = undefined
+  }
+
+  /** Two attempts that run at once are what a time-out was meant to prevent: said once, with the remedy. */
+  warnIfDeaf<T, A>({ clock, options }: Setup<T, A>): void {
+    const { telemetry, name = 'retry' } = options
+    if (this.stopped === undefined || clock.monotonic() - this.stopped.at < DEAF_AFTER_MS) return
+    const say = `attempt ${this.attempt} of ${name} goes on though its signal was aborted: hand attempt.signal to what it calls`
+    warnOnce('signal-ignored', name, say, telemetry)
+  }
 }
+
+/** An attempt that goes on for so long after it was told to stop has not heard it. */
+const DEAF_AFTER_MS = 1_000
 
 /** Every attempt but the first, which is the operation itself. */
 export class LaterAttempt extends RunningAttempt {
@@ -60,15 +77,4 @@ export interface Stop {
   readonly reason: 'aborted' | 'attempt-timeout' | 'deadline'
   readonly error: unknown
   readonly at: number
-}
-
-/** An attempt that goes on for so long after it was told to stop has not heard it. */
-const DEAF_AFTER_MS = 1_000
-
-/** Two attempts that run at once are what a time-out was meant to prevent: said once, with the remedy. */
-export function warnIfDeaf<T, A>({ attempt, stopped }: RunningAttempt, { clock, options }: Setup<T, A>): void {
-  const { telemetry, name = 'retry' } = options
-  if (stopped === undefined || clock.monotonic() - stopped.at < DEAF_AFTER_MS) return
-  const say = `attempt ${attempt} of ${name} goes on though its signal was aborted: hand attempt.signal to what it calls`
-  warnOnce('signal-ignored', name, say, telemetry)
 }

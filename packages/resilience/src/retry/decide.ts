@@ -82,6 +82,16 @@ export function decide(
   return { kind: 'retry', at, state: { ...state, attempt: state.attempt + 1, previousDelayMs: ownWaitMs } }
 }
 
+/** What is to be remembered of an operation whose first attempt began at `startedAt`. */
+export function firstState(
+  policy: RetryPolicy,
+  { startedAt, deadlineAt }: Pick<RetryState, 'startedAt' | 'deadlineAt'>,
+  once?: RetryState['once'],
+): RetryState {
+  const state = { attempt: 1, startedAt, previousDelayMs: policy.initialDelayMs }
+  return once === undefined && deadlineAt === undefined ? state : { ...state, once, deadlineAt }
+}
+
 /** The instant after which nothing may run, on the clock of `state.startedAt`. */
 export function deadlineOf(policy: RetryPolicy, state: Pick<RetryState, 'startedAt' | 'deadlineAt'>): number {
   return Math.min(state.startedAt + policy.totalBudgetMs, state.deadlineAt ?? Infinity)

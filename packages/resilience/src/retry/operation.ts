@@ -5,10 +5,10 @@ import { newIdempotencyKey } from '../ports/random.ts'
 import { followSignal, unfollowSignal, type SignalFollower } from '../ports/signals.ts'
 import { emit, isObserved, type OperationEvent } from '../ports/telemetry.ts'
 import { nextTurn } from '../ports/turn.ts'
-import { LaterAttempt, RunningAttempt, warnIfDeaf, type Stop } from './attempt.ts'
+import { LaterAttempt, RunningAttempt, type Stop } from './attempt.ts'
 import type { CompiledPolicy } from './compile.ts'
-import { deadlineOf, decide, type GiveUpReason, type RetryState } from './decide.ts'
-import { KEPT_FAILURES, rememberHistory } from './history.ts'
+import { deadlineOf, decide, firstState, type GiveUpReason } from './decide.ts'
+import { rememberHistory } from './history.ts'
 import { judge } from './judge.ts'
 import { EXHAUSTED_REASONS, type Work } from './options.ts'
 import { Rest } from './rest.ts'
@@ -75,8 +75,8 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
     const { isPlain, budget, sharesClock } = this.#setup
     if (!isPlain && !this.#mayBegin()) return
     if (budget !== false && budget.deposit(sharesClock ? this.startedAt : undefined) === false)
-      return this.#giveUp('budget', new RefusedError('budget', 'the retry budget is empty and denies new calls too'))
-    this.#start(this.startedAt)
+      this.#giveUp('budget', new RefusedError('budget', 'the retry budget is empty and denies new calls too'))
+    else this.#start(this.startedAt)
   }
 
   /** The alarm: an attempt has had its time, or a wait is over. */
@@ -104,9 +104,8 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
   }
 
   #mayBegin(): boolean {
-    const { options, clock } = this.#setup
-    const { signal, deadlineAt } = options
-    if (deadlineAt !== undefined) this.deadlineAt = this.startedAt + deadlineAt - clock.now()
+    const { signal, deadlineAt } = this.#setup.options
+    if (deadlineAt !== undefined) this.deadlineAt = this.startedAt + deadlineAt - this.#setup.clock.now()
     if (signal?.aborted !== true && signal !== undefined) followSignal(signal, this)
     return !this.#isAborted() && !this.#isRefused()
   }
@@ -145,7 +144,7 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
   /** An attempt returned or threw something. */
   #settle(attempt: RunningAttempt, returned: boolean, what: unknown): void {
     try {
-      if (attempt !== this.#current) this.#tooLate(attempt)
+      if (attempt !== this.#current) attempt.endLate(this.#setup)
       else if (returned) this.#onReturn(attempt, what as T)
       else this.#onThrow(attempt, what)
     } catch (error) {
@@ -181,10 +180,10 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
   #fail(attempt: RunningAttempt, outcome: Failure, error: unknown, returned = false): void {
     this.#leave(outcome.fault)
     const now = this.#note(attempt, outcome, error, returned)
-    const { options, clock, random, budget, sharesClock } = this.#setup
-    const expectedCallMs = options.lastAttempt === 'always' ? 0 : (options.expectedCallMs ?? 0)
-    const moment = { now, roll: random(), expectedCallMs }
-    const decision = decide(this.#compiled.policy, this.#stateNow(), outcome, moment, options.curve)
+    const { options, clock, random, expectedCallMs, budget, sharesClock } = this.#setup
+    const { policy } = this.#compiled
+    const state = this.#rest?.state ?? firstState(policy, this, options.once)
+    const decision = decide(policy, state, outcome, { now, roll: random(), expectedCallMs }, options.curve)
     if (decision.kind !== 'retry') return this.#giveUp(decision.kind === 'give-up' ? decision.reason : 'permanent')
     if (budget !== false && budget.covers?.(outcome.fault, sharesClock ? now : undefined) === false)
       return this.#giveUp('budget')
@@ -215,9 +214,7 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
       this.#tell({ kind: 'attempt-ended', outcome, durationMs, elapsedMs: now - this.startedAt, error })
     if (outcome.kind === 'failure') {
       const { fault, retryAfterMs } = outcome
-      rest.last = { attempt: attempt.attempt, durationMs, fault, error, returned, retryAfterMs }
-      if (rest.failures === undefined) rest.failures = [rest.last]
-      else if (rest.failures.push(rest.last) > KEPT_FAILURES) rest.failures.shift()
+      rest.remember({ attempt: attempt.attempt, durationMs, fault, error, returned, retryAfterMs })
     }
     return now
   }
@@ -251,8 +248,7 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
   }
 
   #timeOut(attempt: RunningAttempt, now: number): void {
-    const abandoned = this.#rest?.abandoned
-    if (abandoned !== undefined) warnIfDeaf(abandoned, this.#setup)
+    this.#rest?.abandoned?.warnIfDeaf(this.#setup)
     if (this.dueAt < deadlineOf(this.#compiled.policy, this))
       this.#stop(attempt, 'attempt-timeout', new AttemptTimeoutError(attempt.attempt, now - attempt.startedAt))
     else this.#stop(attempt, 'deadline', new DeadlineError(attempt.attempt, now - this.startedAt, this.lastError))
@@ -271,16 +267,10 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
     })
   }
 
-  #tooLate(attempt: RunningAttempt): void {
-    warnIfDeaf(attempt, this.#setup)
-    if (attempt === this.#rest?.abandoned) this.#rest.abandoned = undefined
-  }
-
   #isAborted(): boolean {
     const { signal } = this.#setup.options
-    const isAborted = signal?.aborted === true
-    if (isAborted) this.#giveUp('aborted', signal.reason)
-    return isAborted
+    if (signal?.aborted === true) this.#giveUp('aborted', signal.reason)
+    return signal?.aborted === true
   }
 
   #isRefused(): boolean {
@@ -292,12 +282,6 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
     if (isRefused) this.#giveUp('breaker-open', rest.last === undefined ? answer : rest.last.error)
     else rest.permit = answer
     return isRefused
-  }
-
-  #stateNow(): RetryState {
-    const { startedAt, deadlineAt } = this
-    const { initialDelayMs: previousDelayMs } = this.#compiled.policy
-    return this.#rest?.state ?? { attempt: 1, startedAt, deadlineAt, previousDelayMs, once: this.#setup.options.once }
   }
 
   #needRest(): Rest {

@@ -12,6 +12,7 @@ export class Setup<T, A> {
   readonly budget: Budget | false
   /** A reading of the clock may be handed on only to a budget that counts by the same one. */
   readonly sharesClock: boolean
+  readonly expectedCallMs: number
   /** Nobody watches the call, nobody can end it, nobody judges what it returns. */
   readonly isPlain: boolean
 
@@ -22,6 +23,7 @@ export class Setup<T, A> {
     this.random = ports?.random ?? systemRandom
     this.budget = options.budget ?? defaultBudget(this.clock)
     this.sharesClock = this.budget !== false && this.budget.clock === this.clock
+    this.expectedCallMs = options.lastAttempt === 'always' ? 0 : (options.expectedCallMs ?? 0)
     this.isPlain = (signal ?? deadlineAt ?? breaker ?? classifyResult ?? telemetry) === undefined
   }
 }
