@@ -42,8 +42,11 @@ function classifyOne(error: ErrorLike, retryableStatusCodes: readonly number[], 
 
 /** Where clients put the status: fetch wrappers, got and ky, axios, the AWS SDK. */
 function statusOf({ status, statusCode, response, $metadata }: ErrorLike): number | undefined {
-  const places = [status, statusCode, response?.status, $metadata?.httpStatusCode]
-  return places.find((place): place is number => typeof place === 'number')
+  return number(status) ?? number(statusCode) ?? number(response?.status) ?? number($metadata?.httpStatusCode)
+}
+
+function number(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined
 }
 
 function askedWait({ headers, response }: ErrorLike, now: number): number | undefined {
