@@ -69,7 +69,9 @@ export function decide(
 ): Decision {
   if (outcome.kind === 'success') return { kind: 'done' }
   if (!isRetryable(outcome)) return giveUp('permanent')
-  if (state.once !== undefined && outcome.unsent !== true) return giveUp(state.once)
+  // A body that cannot be made again may have been read, even if nothing was sent.
+  if (state.once !== undefined && (outcome.unsent !== true || state.once === 'not-replayable'))
+    return giveUp(state.once)
   if (state.attempt >= policy.maxAttempts) return giveUp('attempts')
 
   // A server that names a wait is never hurried, only kept waiting longer.

@@ -32,7 +32,10 @@ export interface RetryOptions<T = unknown, A = never> {
   /** What events call the operation. */
   readonly name?: string
   readonly idempotencyKey?: string | undefined
-  /** Why the call must not be made twice, unless the first provably never arrived. Absent: the caller says it may. */
+  /**
+   * Why the call must not be made twice. `not-idempotent`: unless the first provably never arrived; `not-replayable`:
+   * not even then, for its body may have been read. Absent: the caller says it may.
+   */
   readonly once?: 'not-idempotent' | 'not-replayable' | undefined
   /** An earlier end than the policy's: wall time, in ms since the epoch. */
   readonly deadlineAt?: number

@@ -118,6 +118,10 @@ describe('retry', () => {
     )
   })
 
+  it('says what it was given when that is no function', async () => {
+    await assert.rejects(retry(undefined as never), /retry calls a function, and was given undefined/)
+  })
+
   it('refuses a bad policy with all of its problems, before the first attempt', async () => {
     const work = vi.fn<() => string>(() => 'never')
     const error = (await retry(work, { maxAtempts: 3, maxDelayMs: -1 } as object).catch(e => e)) as InvalidPolicyError

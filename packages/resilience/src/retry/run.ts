@@ -18,6 +18,7 @@ export function retry<T, A = never>(
   options?: RetryOptions<T, A>,
 ): Promise<T | A> {
   try {
+    if (typeof work !== 'function') throw new TypeError(`retry calls a function, and was given ${String(work)}`)
     return retryCompiled(work, policy === undefined ? COMPILED_DEFAULT : compilePolicy(policy), options)
   } catch (error) {
     return Promise.reject(error)
@@ -33,6 +34,8 @@ export function retryCompiled<T, A = never>(
   const promise = new Promise<T | A>(keepSettlers)
   const setup: Setup<T, A> = options === undefined ? DEFAULT_SETUP : new Setup(options)
   const operation = new Operation<T, A>(work, compiled, setup, resolveLast, rejectLast)
+  // Whatever stays here would keep the newest result from being collected.
+  resolveLast = rejectLast = nobody
   try {
     operation.begin()
   } catch (error) {
@@ -42,8 +45,9 @@ export function retryCompiled<T, A = never>(
 }
 
 /** One executor for all: a closure for each call would be the largest thing that a quick call allocates. */
-let resolveLast: (value: unknown) => void
-let rejectLast: (error: unknown) => void
+const nobody = (): void => {}
+let resolveLast: (value: unknown) => void = nobody
+let rejectLast: (error: unknown) => void = nobody
 const keepSettlers = (resolve: (value: never) => void, reject: (error: unknown) => void): void => {
   resolveLast = resolve as (value: unknown) => void
   rejectLast = reject

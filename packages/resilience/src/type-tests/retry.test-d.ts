@@ -17,7 +17,11 @@ const nothing = retry(async () => {})
 holds<Same<typeof nothing, Promise<void>>>()
 
 // What the hook puts in the place of an error is part of the result.
-const handedOver = retry(() => getUser(1, { signal: AbortSignal.abort() }), {}, { onExhausted: () => ({ taskId: 'a' }) })
+const handedOver = retry(
+  () => getUser(1, { signal: AbortSignal.abort() }),
+  {},
+  { onExhausted: () => ({ taskId: 'a' }) },
+)
 holds<Same<typeof handedOver, Promise<User | { taskId: string }>>>()
 
 // The attempt is typed.

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { classifyResponse, mayRepeat, onceBecause, sayWithheld, timeoutHeader, type Repetition } from './decide.ts'
+
+const call = (over: Partial<Repetition>): Repetition => ({
+  method: 'POST',
+  hasKey: false,
+  idempotent: undefined,
+  maxAttempts: 3,
+  ...over,
+})
+
+describe('what may be repeated', () => {
+  it('repeats GET, HEAD, OPTIONS, TRACE, PUT and DELETE, and no other method', () => {
+    for (const method of ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
+      assert.equal(mayRepeat(call({ method })), true, method)
+    for (const method of ['POST', 'PATCH', 'CONNECT', 'PROPPATCH'])
+      assert.equal(mayRepeat(call({ method })), false, method)
+  })
+
+  it('repeats any method with an idempotency key, or on the word of the caller', () => {
+    assert.equal(mayRepeat(call({ hasKey: true })), true)
+    assert.equal(mayRepeat(call({ idempotent: true })), true)
+  })
+
+  it('takes the word of the caller that a call must not be repeated, whatever its method and key', () => {
+    assert.equal(mayRepeat(call({ method: 'GET', idempotent: false })), false)
+    assert.equal(mayRepeat(call({ hasKey: true, idempotent: false })), false)
+  })
+
+  it('says that a call is made once because it is not idempotent, or else because its body is a stream', () => {
+    assert.equal(onceBecause(call({}), false), 'not-idempotent')
+    assert.equal(onceBecause(call({}), true), 'not-replayable')
+    assert.equal(onceBecause(call({ hasKey: true }), false), undefined)
+  })
+
+  it('needs no reason for one attempt where the policy has only one', () => {
+    assert.equal(onceBecause(call({ maxAttempts: 1 }), true), undefined)
+  })
+
+  it('names the three ways out when a retry was withheld', () => {
+    const message = sayWithheld('POST', 'https://api.example.com')
+    assert.match(message, /^POST https:\/\/api\.example\.com failed and was not retried/)
+    for (const way of ['idempotencyKey: true', 'idempotent: true', 'maxAttempts: 1']) assert.ok(message.includes(way))
+  })
+})
+
+describe('what a response means', () => {
+  const statuses = [429, 503]
+  const outcome = (status: number, headers: { readonly [name: string]: string } = {}): unknown =>
+    classifyResponse({ status, headers }, statuses, 0)
+
+  it('takes 1xx, 2xx and 3xx for success, and the status 0 of a response that may not be looked into', () => {
+    for (const status of [0, 200, 204, 304]) assert.deepEqual(outcome(status), { kind: 'success' })
+  })
+
+  it('takes a status outside of the policy for permanent, whatever wait it names', () => {
+    assert.deepEqual(outcome(404, { 'retry-after': '1' }), { kind: 'failure', fault: 'permanent' })
+    assert.deepEqual(outcome(500), { kind: 'failure', fault: 'permanent' })
+  })
+
+  it('reads the wait that a retryable response asks for', () => {
+    const asked = outcome(503, { 'retry-after': '2' })
+    assert.deepEqual(asked, { kind: 'failure', fault: 'throttled', retryAfterMs: 2_000 })
+  })
+})
+
+describe('X-Timeout-Ms', () => {
+  it('is in whole milliseconds and never 0', () => {
+    assert.deepEqual([0, 0.2, 1, 99.5].map(timeoutHeader), ['1', '1', '1', '100'])
+  })
+})

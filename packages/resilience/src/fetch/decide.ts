@@ -1,0 +1,50 @@
+import { classifyStatus } from '../classify/status.ts'
+import { SUCCESS, type Outcome } from '../classify/outcome.ts'
+import { askedWaitOf } from '../retry/rate-limit-headers.ts'
+import type { HeaderSource } from '../retry/retry-after.ts'
+
+/** RFC 9110 §9.2.2: made twice, they leave the server as made once. */
+const IDEMPOTENT_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']
+
+export interface Repetition {
+  /** In capital letters. */
+  readonly method: string
+  readonly hasKey: boolean
+  /** What the caller says, which is worth more than what the method promises. */
+  readonly idempotent: boolean | undefined
+  readonly maxAttempts: number
+}
+
+/** Whether another attempt may follow one that reached the server. */
+export function mayRepeat({ method, hasKey, idempotent, maxAttempts }: Repetition): boolean {
+  return maxAttempts > 1 && (idempotent ?? (hasKey || IDEMPOTENT_METHODS.includes(method)))
+}
+
+/** Why a call is made only once though its policy has more attempts; undefined when it is not so. */
+export function onceBecause(call: Repetition, isSingleUse: boolean): 'not-idempotent' | 'not-replayable' | undefined {
+  if (call.maxAttempts === 1 || mayRepeat(call)) return undefined
+  return isSingleUse ? 'not-replayable' : 'not-idempotent'
+}
+
+/** What a response means to a caller whose policy retries these statuses; `now` is wall time. */
+export function classifyResponse(
+  { status, headers }: { readonly status: number; readonly headers: HeaderSource },
+  retryableStatusCodes: readonly number[],
+  now: number,
+): Outcome {
+  const isRetryable = retryableStatusCodes.includes(status)
+  if (!isRetryable && status < 400) return SUCCESS
+  return classifyStatus(status, retryableStatusCodes, isRetryable ? askedWaitOf(headers, now) : undefined)
+}
+
+/** A relative time-out needs no clock that two machines share. Never 0, which some read as "no limit". */
+export function timeoutHeader(remainingMs: number): string {
+  return String(Math.max(1, Math.ceil(remainingMs)))
+}
+
+export function sayWithheld(method: string, origin: string): string {
+  return `${method} ${origin} failed and was not retried: a lost answer can mean that it was carried out. Choose one:
+  idempotencyKey: true          sends an Idempotency-Key, the same on every attempt, to a server that keeps to it
+  idempotent: true              you know that it does no harm to make the call twice
+  policy: { maxAttempts: 1 }    one attempt is meant`
+}
