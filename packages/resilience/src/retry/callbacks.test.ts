@@ -11,7 +11,7 @@ describe('what the caller brings along', () => {
   const throwing = (): never => {
     throw thrown
   }
-  const brought: { readonly [what: string]: RetryOptions<unknown> } = {
+  const brought: { readonly [what: string]: RetryOptions } = {
     'a judgement of errors': { classify: throwing },
     'a judgement of values': { classifyResult: throwing },
     'a budget': { budget: { deposit: throwing, tryWithdraw: throwing, balance: 0 } },
