@@ -74,6 +74,16 @@ describe('systemClock', () => {
     assert.equal(rings, 2_500)
   })
 
+  it('goes on when fake timers have come and gone', async () => {
+    systemClock.disarm(armed(10_000, () => {}))
+    vi.useRealTimers()
+    assert.equal(await systemClock.sleep(1), undefined)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] })
+    const slept = systemClock.sleep(1_000)
+    vi.advanceTimersByTime(1_001)
+    assert.equal(await slept, undefined)
+  })
+
   it('goes on ringing the others when one ring throws', () => {
     let rang = false
     armed(5, () => {

@@ -20,6 +20,7 @@ class SystemClock implements Clock {
   #timer: ReturnType<typeof setTimeout> | undefined
   #hopping = false
   #timerDueAt = Infinity
+  #timers: unknown = undefined
 
   now(): number {
     return Date.now()
@@ -34,6 +35,9 @@ class SystemClock implements Clock {
   }
 
   arm(alarm: Alarm): void {
+    // Fake timers come and go, and take what was set with them: a timer of another clock will never fire on this one.
+    if (this.#timers !== setTimeout) this.#forgetTimer()
+    this.#timers = setTimeout
     this.#alarms.add(alarm)
     if (alarm.dueAt < this.#timerDueAt) this.#hop(alarm.dueAt)
   }

@@ -1,0 +1,15 @@
+import { engine } from './engine.ts'
+import { firstAttempt, policyLiteral, signalRead } from './first-attempt.ts'
+import { oneFailure } from './one-failure.ts'
+import { waitingEnds, waitingMemory } from './waiting.ts'
+import type { Work } from './work.ts'
+
+export const WORKS: readonly Work[] = [
+  firstAttempt,
+  policyLiteral,
+  signalRead,
+  oneFailure,
+  waitingMemory,
+  waitingEnds,
+  engine,
+]
