@@ -1,6 +1,9 @@
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 
+// A zone that nobody guesses right: what is read as local time by mistake is wrong by hours and minutes.
+process.env['TZ'] = 'Asia/Kathmandu'
+
 // Tests run on the source of every package, never on what was built last.
 const conditions = ['@secondwind/source', ...defaultServerConditions]
 

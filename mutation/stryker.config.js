@@ -41,7 +41,7 @@ export default {
   coverageAnalysis: 'perTest',
   concurrency: 2,
   incremental: false,
-  // A test takes milliseconds, on a busy machine a second; a mutant that waits for ever should not cost more than that.
+  // A mutant that takes this long counts as killed: so long that a test on a busy machine never does.
   timeoutMS: 10_000,
   timeoutFactor: 2,
   dryRunTimeoutMinutes: 5,

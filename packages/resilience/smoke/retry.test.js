@@ -20,7 +20,11 @@ test('an abort ends the wait at once and leaves nothing behind', async () => {
   await expectNoLeaks(async check => {
     const controller = check.controller()
     const failing = () => Promise.reject(transient(new Error('again')))
-    const result = retry(failing, { initialDelayMs: 20_000, maxDelayMs: 20_000, jitterType: 'NONE' }, { signal: controller.signal })
+    const result = retry(
+      failing,
+      { initialDelayMs: 20_000, maxDelayMs: 20_000, jitterType: 'NONE' },
+      { signal: controller.signal },
+    )
     setTimeout(() => controller.abort(new Error('enough')), 5)
     await assert.rejects(result, /enough/)
   })

@@ -23,6 +23,10 @@ describe('what may be repeated', () => {
     assert.equal(mayRepeat(call({ idempotent: true })), true)
   })
 
+  it('repeats nothing where the policy has one attempt', () => {
+    assert.equal(mayRepeat(call({ method: 'GET', maxAttempts: 1 })), false)
+  })
+
   it('takes the word of the caller that a call must not be repeated, whatever its method and key', () => {
     assert.equal(mayRepeat(call({ method: 'GET', idempotent: false })), false)
     assert.equal(mayRepeat(call({ hasKey: true, idempotent: false })), false)
@@ -52,6 +56,11 @@ describe('what a response means', () => {
 
   it('takes 1xx, 2xx and 3xx for success, and the status 0 of a response that may not be looked into', () => {
     for (const status of [0, 200, 204, 304]) assert.deepEqual(outcome(status), { kind: 'success' })
+  })
+
+  it('takes 400 for permanent, and retries even a 202 where the policy says so', () => {
+    assert.deepEqual(outcome(400), { kind: 'failure', fault: 'permanent' })
+    assert.deepEqual(classifyResponse({ status: 202, headers: {} }, [202], 0), { kind: 'failure', fault: 'transient' })
   })
 
   it('takes a status outside of the policy for permanent, whatever wait it names', () => {

@@ -1,5 +1,5 @@
 import { classifyStatus } from '../classify/status.ts'
-import { SUCCESS, type Outcome } from '../classify/outcome.ts'
+import type { Outcome } from '../classify/outcome.ts'
 import { askedWaitOf } from '../retry/rate-limit-headers.ts'
 import type { HeaderSource } from '../retry/retry-after.ts'
 
@@ -33,7 +33,6 @@ export function classifyResponse(
   now: number,
 ): Outcome {
   const isRetryable = retryableStatusCodes.includes(status)
-  if (!isRetryable && status < 400) return SUCCESS
   return classifyStatus(status, retryableStatusCodes, isRetryable ? askedWaitOf(headers, now) : undefined)
 }
 
