@@ -19,7 +19,7 @@ export class InvalidPolicyError extends ResilienceError<'invalid-policy'> {
   readonly problems: readonly Problem[]
 
   constructor(problems: readonly Problem[]) {
-    super('invalid-policy', `the policy cannot be kept:${sayProblems(problems)}`)
+    super('invalid-policy', `the document cannot be kept:${sayProblems(problems)}`)
     this.problems = problems
   }
 }

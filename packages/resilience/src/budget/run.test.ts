@@ -87,7 +87,7 @@ describe('a budget', () => {
     assert.deepEqual(problemsOf({ kind: 'ration' }), ['kind must be one of ratio, tokens, quota, rate, concurrent'])
     assert.deepEqual(problemsOf({ kind: 'rate', perSecond: 0, replicas: 0 }), [
       'perSecond must be a number from 0.001 to 1000000000',
-      'replicas must be a number from 1 to 100000',
+      'replicas must be a whole number from 1 to 100000',
       'burst must be given with kind rate',
     ])
     assert.deepEqual(problemsOf({ kind: 'quota', capacity: 5, retryCost: 14, throttledCost: 5, successGain: 1 }), [

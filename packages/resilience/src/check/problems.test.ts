@@ -25,7 +25,7 @@ describe('a check of fields', () => {
   it('reports every problem at once: where, what stands there, what would be right', () => {
     const input = { count: 0, ratio: '1', kind: 'medium', list: [1, 9], name: '', size: 3 }
     assert.deepEqual(checkFields(input, fields, {}, 'box.'), [
-      { at: 'box.count', is: 0, say: 'must be a number from 1 to 10' },
+      { at: 'box.count', is: 0, say: 'must be a whole number from 1 to 10' },
       { at: 'box.ratio', is: '1', say: 'must be a number from 0 to 1' },
       { at: 'box.kind', is: 'medium', say: 'must be one of big, small' },
       { at: 'box.list', is: [1, 9], say: 'must be a list of 1 to 3 entries, each a whole number from 0 to 5' },
@@ -87,7 +87,7 @@ describe('a policy', () => {
     assert.deepEqual(problemsOf({ backoffType: 'CUSTOM' }), ['delaysMs and backoffType CUSTOM need each other'])
     assert.deepEqual(problemsOf({ delaysMs: [1] }), ['delaysMs and backoffType CUSTOM need each other'])
     assert.deepEqual(problemsOf({ inProcess: { maxAttempts: 4 } }), [
-      'inProcess.maxAttempts must be a number from 1 to 3',
+      'inProcess.maxAttempts must be a whole number from 1 to 3',
     ])
     assert.deepEqual(problemsOf({ inProcess: 3 }), [
       'inProcess must be an object with maxAttempts, totalBudgetMs or both',

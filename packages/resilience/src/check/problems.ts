@@ -31,7 +31,7 @@ export function checkFields(input: object, fields: Fields, wrongWords: WrongWord
 
 export function wholeNumber(from: number, to: number): FieldCheck {
   const isBetween = numberBetween(from, to)
-  return value => (Number.isInteger(value) ? isBetween(value) : `a whole number from ${from} to ${to}`)
+  return value => (Number.isInteger(value) && !isBetween(value) ? undefined : `a whole number from ${from} to ${to}`)
 }
 
 /** Ten years: a longer wait is a slip of the keyboard. */
@@ -89,8 +89,9 @@ function sayUnknown(field: string, fields: Fields, wrongWords: WrongWords): stri
   return `is an unknown field${meant === undefined ? '' : `; did you mean ${meant}?`}`
 }
 
-/** All but two letters in common, in whatever order and case: most slips of the keyboard, at the price of few lines. */
+/** The first letter and all others but two, in whatever order and case: most slips of the keyboard, in few lines. */
 function isNear(left: string, right: string): boolean {
   const [a, b] = [left.toLowerCase(), right.toLowerCase()]
+  if (a[0] !== b[0]) return false
   return (a + b).split('').filter(letter => !a.includes(letter) || !b.includes(letter)).length <= 2
 }

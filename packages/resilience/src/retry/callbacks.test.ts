@@ -30,6 +30,19 @@ describe('what the caller brings along', () => {
       )
     })
 
+  it('is refused clearly when it is of another kind than is meant', async () => {
+    const mistakes: readonly (readonly [object, RegExp])[] = [
+      [{ signal: new AbortController() }, /signal must be an AbortSignal, not its controller/],
+      [{ budget: { kind: 'rate', perSecond: 1, burst: 1 } }, /budget must be what createBudget/],
+      [{ breaker: { window: 'time' } }, /breaker must be what createBreaker/],
+    ]
+    for (const [options, message] of mistakes)
+      await assert.rejects(
+        retry(() => 1, {}, options),
+        message,
+      )
+  })
+
   it('ends the operation with its error when it throws: a die', async () => {
     const { work, clock } = scripted(reset())
     const { error } = await outcomeOf(clock, retry(work, STEADY, { ports: { clock, random: throwing } }))

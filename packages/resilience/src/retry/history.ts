@@ -21,6 +21,8 @@ export interface FailedAttempt {
   readonly returned: boolean
   /** What the server asked for. */
   readonly retryAfterMs: number | undefined
+  /** Nothing was known about the error: it was not retried for that reason alone. */
+  readonly unknown: boolean
 }
 
 export const KEPT_FAILURES = 32
@@ -41,10 +43,25 @@ export function rememberHistory(error: unknown, history: History): void {
 export function describeHistory({ reason, attempts, elapsedMs, failures }: History): string {
   const errors = failures.map(({ error }) => shortly(error)).join(', ')
   const calls = `${attempts} attempt${attempts === 1 ? '' : 's'}`
-  return `${calls} in ${Math.round(elapsedMs)} ms${errors && `: ${errors}`} (stopped: ${reason})`
+  const hint = failures.at(-1)?.unknown ? '; an unknown error is retried if it is marked transient(error)' : ''
+  return `${calls} in ${Math.round(elapsedMs)} ms${errors && `: ${errors}`} (stopped: ${reason}${hint})`
 }
 
+/** The most telling part of an error: its status, its network code or its cause's, else its name and message. */
 function shortly(error: unknown): string {
-  const { code, status, name } = Object(error) as { code?: unknown; status?: unknown; name?: unknown }
-  return String(code ?? (status === undefined ? name : `HTTP ${String(status)}`) ?? error).slice(0, 60)
+  const { status, statusCode, response, code, cause, name, message } = Object(error) as ErrorParts
+  const found = [status, statusCode, response?.status].find(part => typeof part === 'number')
+  if (found !== undefined) return `HTTP ${found}`
+  const telling = [code, cause?.code].find(part => typeof part === 'string')
+  return String(telling ?? (name === undefined ? error : `${String(name)}: ${String(message)}`)).slice(0, 60)
+}
+
+interface ErrorParts {
+  readonly status?: unknown
+  readonly statusCode?: unknown
+  readonly response?: { readonly status?: unknown }
+  readonly code?: unknown
+  readonly cause?: { readonly code?: unknown }
+  readonly name?: unknown
+  readonly message?: unknown
 }

@@ -68,7 +68,7 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
   }
 
   get remainingMs(): number {
-    return Math.max(0, this.dueAt - this.#setup.clock.monotonic())
+    return Math.max(0, Math.round(this.dueAt - this.#setup.clock.monotonic()))
   }
 
   begin(): void {
@@ -82,9 +82,8 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
   /** The alarm: an attempt has had its time, or a wait is over. */
   ring(): void {
     try {
-      const now = this.#setup.clock.monotonic()
-      if (this.#current === undefined) this.#startAgain(now)
-      else this.#timeOut(this.#current, now)
+      if (this.#current === undefined) this.#startAgain(this.#setup.clock.monotonic())
+      else this.#timeOut(this.#current)
     } catch (error) {
       this.crash(error)
     }
@@ -189,7 +188,7 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
       return this.#giveUp('budget')
     this.#needRest().state = decision.state
     if (returned) options.discard?.(error as T)
-    if (this.#isObserved()) this.#tell({ kind: 'retry-scheduled', delayMs: decision.at - now, outcome })
+    if (this.#isObserved()) this.#tell({ kind: 'retry-scheduled', delayMs: Math.round(decision.at - now), outcome })
     if (this.#isAborted()) return
     this.dueAt = decision.at
     clock.arm(this)
@@ -213,8 +212,8 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
     if (this.#isObserved())
       this.#tell({ kind: 'attempt-ended', outcome, durationMs, elapsedMs: now - this.startedAt, error })
     if (outcome.kind === 'failure') {
-      const { fault, retryAfterMs } = outcome
-      rest.remember({ attempt: attempt.attempt, durationMs, fault, error, returned, retryAfterMs })
+      const { fault, retryAfterMs, unknown = false } = outcome
+      rest.remember({ attempt: attempt.attempt, durationMs, fault, error, returned, retryAfterMs, unknown })
     }
     return now
   }
@@ -247,11 +246,12 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
     if (this.#rest?.permit !== undefined) options.breaker?.operationEnded(this.#rest.permit)
   }
 
-  #timeOut(attempt: RunningAttempt, now: number): void {
+  #timeOut(attempt: RunningAttempt): void {
     this.#rest?.abandoned?.warnIfDeaf(this.#setup)
     if (this.dueAt < deadlineOf(this.#compiled.policy, this))
-      this.#stop(attempt, 'attempt-timeout', new AttemptTimeoutError(attempt.attempt, now - attempt.startedAt))
-    else this.#stop(attempt, 'deadline', new DeadlineError(attempt.attempt, now - this.startedAt, this.lastError))
+      this.#stop(attempt, 'attempt-timeout', new AttemptTimeoutError(attempt.attempt, this.dueAt - attempt.startedAt))
+    else
+      this.#stop(attempt, 'deadline', new DeadlineError(attempt.attempt, this.dueAt - this.startedAt, this.lastError))
   }
 
   #stop(attempt: RunningAttempt, reason: Stop['reason'], error: unknown): void {

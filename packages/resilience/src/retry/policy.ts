@@ -112,6 +112,10 @@ const WRONG_WORDS: WrongWords = {
   retries: 'maxAttempts, which counts all calls (retries + 1)',
   maxRetries: 'maxAttempts, which counts all calls (maxRetries + 1)',
   timeout: 'attemptTimeoutMs for one call, or totalBudgetMs for all',
+  minTimeout: 'initialDelayMs',
+  maxTimeout: 'maxDelayMs',
+  factor: 'multiplier',
+  signal: 'signal in the options, the third argument',
 }
 
 function withDefaults(input: Partial<RetryPolicy>): RetryPolicy {

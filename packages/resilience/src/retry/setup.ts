@@ -17,6 +17,7 @@ export class Setup<T, A> {
   readonly isPlain: boolean
 
   constructor(options: RetryOptions<T, A>) {
+    checkOptions(options as { readonly [option: string]: unknown })
     const { ports, signal, deadlineAt, breaker, classifyResult, telemetry } = options
     this.options = options
     this.clock = ports?.clock ?? systemClock
@@ -25,6 +26,22 @@ export class Setup<T, A> {
     this.sharesClock = this.budget !== false && this.budget.clock === this.clock
     this.expectedCallMs = options.lastAttempt === 'always' ? 0 : (options.expectedCallMs ?? 0)
     this.isPlain = (signal ?? deadlineAt ?? breaker ?? classifyResult ?? telemetry) === undefined
+  }
+}
+
+/** By name: what an option must be, in a few words, and the method by which it is known. */
+const KINDS: { readonly [option: string]: readonly [method: string, say: string] } = {
+  signal: ['addEventListener', 'an AbortSignal, not its controller'],
+  budget: ['deposit', 'what createBudget(…) returned, or false'],
+  breaker: ['ask', 'what createBreaker(…) returned'],
+}
+
+/** The mistakes that would otherwise come up later, as an error from inside of the library. */
+function checkOptions(options: { readonly [option: string]: unknown }): void {
+  for (const name in KINDS) {
+    const value = options[name] as { readonly [method: string]: unknown } | false | null | undefined
+    const [method, say] = KINDS[name]!
+    if (value && typeof value[method] !== 'function') throw new TypeError(`the option ${name} must be ${say}`)
   }
 }
 
