@@ -31,10 +31,12 @@ export class AttemptTimeoutError extends ResilienceError<'attempt-timeout'> {
   }
 }
 
-/** The deadline passed while a call was running; no other follows. `cause` is how the call before it failed. */
+/** The deadline passed while a call was running, or before the first; `cause` is how the call before it failed. */
 export class DeadlineError extends ResilienceError<'deadline'> {
-  constructor(attempt: number, ms: number, cause: unknown) {
-    super('deadline', `the deadline passed during attempt ${attempt}, after ${Math.round(ms)} ms`, cause)
+  constructor(attempt = 0, ms = 0, cause?: unknown) {
+    const when =
+      attempt === 0 ? 'had passed before attempt 1' : `passed during attempt ${attempt}, after ${Math.round(ms)} ms`
+    super('deadline', `the deadline ${when}`, cause)
   }
 }
 

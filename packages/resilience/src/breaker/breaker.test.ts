@@ -265,8 +265,45 @@ describe('a snapshot', () => {
 
   it('that is none is refused', () => {
     const { breaker } = setting()
-    for (const input of [null, {}, { takenAt: 1, monotonicAt: 1, state: { phase: { kind: 'ajar' }, generation: 1 } }])
-      assert.throws(() => breaker.restore(input as never), InvalidPolicyError)
+    const state = { generation: 1, openings: 0, forced: null }
+    const phases: readonly unknown[] = [
+      { kind: 'ajar' },
+      { kind: 'open', until: null },
+      { kind: 'half-open', probes: { leases: [], nextLease: 0 } },
+      { kind: 'closed', memory: { kind: 'count' } },
+      { kind: 'closed', memory: { kind: 'time' } },
+    ]
+    const wrong: readonly unknown[] = [
+      null,
+      {},
+      ...phases.map(phase => ({ takenAt: 1, monotonicAt: 1, state: { ...state, phase } })),
+      { takenAt: 1, monotonicAt: 1, state: { ...state, openings: undefined, phase: { kind: 'open', until: 1 } } },
+      { takenAt: 1, monotonicAt: 1, state: { ...state, forced: 'sideways', phase: { kind: 'open', until: 1 } } },
+    ]
+    for (const input of wrong) assert.throws(() => breaker.restore(input as never), InvalidPolicyError)
+  })
+
+  it('never keeps a breaker open for longer than its policy does', () => {
+    const { breaker, clock } = setting({ maxOpenMs: 40_000 })
+    const state = { generation: 1, openings: 1, forced: null, phase: { kind: 'open' as const, until: 1e300 } }
+    breaker.restore({ takenAt: clock.now(), monotonicAt: 0, state })
+    const refusal = breaker.ask() as RefusedError
+    assert.equal(refusal.retryAfterMs, 40_000)
+  })
+
+  it('of a window of another size is begun anew', async () => {
+    const hundred = setting({ window: 'count', windowCalls: 100, minCalls: 10 })
+    await hundred.calls('good', 30)
+    const twenty = setting({ window: 'count', windowCalls: 20, minCalls: 10 })
+    twenty.breaker.restore(hundred.breaker.snapshot())
+    await twenty.calls('bad', 10)
+    assert.equal(twenty.breaker.phase, 'open')
+    const long = setting({ windowMs: 600_000, minCalls: 10 })
+    await long.calls('bad', 9)
+    const short = setting({ windowMs: 1_000, minCalls: 10 })
+    short.breaker.restore(long.breaker.snapshot())
+    await short.calls('bad', 1)
+    assert.equal(short.breaker.phase, 'closed')
   })
 })
 

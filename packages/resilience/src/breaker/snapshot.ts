@@ -1,6 +1,6 @@
 import { isRecord, type Problem } from '../check/problems.ts'
 import type { BreakerPhase, BreakerState } from './decide.ts'
-import { emptyMemory } from './memory.ts'
+import { emptyMemory, type CallMemory } from './memory.ts'
 import type { BreakerPolicy } from './policy.ts'
 
 /** Everything a breaker remembers, as JSON: survives a restart, or a function that is frozen between calls. */
@@ -32,22 +32,68 @@ export function stateFrom(snapshot: BreakerSnapshot, policy: BreakerPolicy, at: 
   return { ...state, phase: movedPhase(state.phase, policy, moved, at.monotonic) }
 }
 
-/** All problems of what claims to be a snapshot. */
+/** All problems of what claims to be a snapshot: it may come from a file, and rules trust what they are given. */
 export function checkSnapshot(input: unknown): Problem[] {
-  const problem = (say: string): Problem[] => [{ at: 'snapshot', is: input, say }]
+  const problem = (say: string): Problem[] => [{ at: 'snapshot', is: typeof input, say }]
   if (!isRecord(input) || !Number.isFinite(input['takenAt']) || !Number.isFinite(input['monotonicAt']))
     return problem('must be what snapshot() returned')
   const { state } = input
-  if (!isRecord(state) || !isRecord(state['phase']) || !Number.isInteger(state['generation']))
-    return problem('must have a state with phase and generation')
+  if (!isRecord(state) || !areCounts(state, 'generation', 'openings') || !FORCED.includes(state['forced']))
+    return problem('must have a state with generation, openings and forced')
   return isPhase(state['phase']) ? [] : problem('must have a phase that is closed, open or half-open, with its fields')
 }
 
-function isPhase(phase: { readonly [field: string]: unknown }): boolean {
-  const { kind, until, probes, memory } = phase
-  if (kind === 'open') return Number.isFinite(until)
-  if (kind === 'half-open') return isRecord(probes) && Array.isArray(probes['leases'])
-  return kind === 'closed' && isRecord(memory) && typeof memory['kind'] === 'string'
+const FORCED: readonly unknown[] = [null, 'open', 'closed']
+
+function isPhase(phase: unknown): boolean {
+  if (!isRecord(phase)) return false
+  if (phase['kind'] === 'open') return Number.isFinite(phase['until'])
+  if (phase['kind'] === 'half-open') return isProbes(phase['probes'])
+  return phase['kind'] === 'closed' && isMemory(phase['memory'])
+}
+
+function isProbes(probes: unknown): boolean {
+  if (!isRecord(probes) || !areCounts(probes, 'nextLease', 'good', 'bad')) return false
+  return isList(
+    probes['leases'],
+    lease => isRecord(lease) && areCounts(lease, 'lease') && Number.isFinite(lease['endsAt']),
+  )
+}
+
+function isMemory(memory: unknown): boolean {
+  if (!isRecord(memory)) return false
+  if (memory['kind'] === 'consecutive') return areCounts(memory, 'badInARow')
+  if (memory['kind'] === 'count')
+    return (
+      areCounts(memory, 'oldest') &&
+      isCounts(memory['sums'], 3) &&
+      isList(memory['latest'], result => ['good', 'failed', 'slow'].includes(result as string))
+    )
+  const { window } = memory
+  return (
+    memory['kind'] === 'time' &&
+    isRecord(window) &&
+    areCounts(window, 'current') &&
+    [window['sliceMs'], window['endsAt']].every(Number.isFinite) &&
+    isCounts(window['sums'], 3) &&
+    isList(window['slices'], slice => isCounts(slice, 3)) &&
+    (window['slices'] as unknown[]).length === 10
+  )
+}
+
+function areCounts(record: { readonly [field: string]: unknown }, ...fields: readonly string[]): boolean {
+  return isCounts(
+    fields.map(field => record[field]),
+    fields.length,
+  )
+}
+
+function isCounts(list: unknown, length: number): boolean {
+  return isList(list, entry => Number.isInteger(entry) && (entry as number) >= 0) && list.length === length
+}
+
+function isList(list: unknown, check: (entry: unknown) => boolean): list is readonly unknown[] {
+  return Array.isArray(list) && Array.from(list).every(check)
 }
 
 function movedPhase(
@@ -58,16 +104,33 @@ function movedPhase(
 ): BreakerPhase {
   switch (phase.kind) {
     case 'open':
-      return { kind: 'open', until: moved(phase.until) }
+      // Nobody opened it for longer than the policy allows.
+      return { kind: 'open', until: Math.min(moved(phase.until), now + policy.maxOpenMs) }
     case 'half-open': {
       const leases = phase.probes.leases.map(({ lease, endsAt }) => ({ lease, endsAt: moved(endsAt) }))
       return { kind: 'half-open', probes: { ...phase.probes, leases } }
     }
-    case 'closed': {
-      // A memory of another kind than the policy now asks for cannot be judged by it.
-      if (phase.memory.kind !== policy.window) return { kind: 'closed', memory: emptyMemory(policy, now) }
-      if (phase.memory.kind === 'time') phase.memory.window.endsAt = moved(phase.memory.window.endsAt)
-      return phase
-    }
+    case 'closed':
+      return { kind: 'closed', memory: movedMemory(phase.memory, policy, moved, now) }
   }
+}
+
+/** What was counted in another kind of window, or in one of another size, cannot be judged by this policy. */
+function movedMemory(
+  memory: CallMemory,
+  policy: BreakerPolicy,
+  moved: (at: number) => number,
+  now: number,
+): CallMemory {
+  const empty = emptyMemory(policy, now)
+  if (memory.kind !== empty.kind) return empty
+  if (memory.kind === 'count') return fitsRing(memory, policy.windowCalls) ? memory : empty
+  if (memory.kind !== 'time' || empty.kind !== 'time') return memory
+  if (memory.window.sliceMs !== empty.window.sliceMs) return empty
+  return { kind: 'time', window: { ...memory.window, endsAt: moved(memory.window.endsAt) } }
+}
+
+/** Not yet full, or full to the very size: in a ring of another size the oldest would not be where it is looked for. */
+function fitsRing({ latest, oldest }: { latest: readonly unknown[]; oldest: number }, size: number): boolean {
+  return latest.length === size ? oldest < size : latest.length < size && oldest === latest.length
 }

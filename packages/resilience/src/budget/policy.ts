@@ -84,14 +84,22 @@ export function checkBudget(input: unknown, path = ''): Problem[] {
   const at = path && `${path}.`
   const kinds = fieldsByKind()
   const { kind = null } = input
-  const fields = Object.hasOwn(kinds, String(kind)) ? kinds[kind as BudgetPolicy['kind']] : undefined
+  const fields =
+    typeof kind === 'string' && Object.hasOwn(kinds, kind) ? kinds[kind as BudgetPolicy['kind']] : undefined
   if (fields === undefined) return checkFields({ kind }, { kind: oneOf(...Object.keys(kinds)) }, {}, at)
-  const { capacity, retryCost } = input
-  const unpayable = kind === 'quota' && Number(capacity) < Number(retryCost)
+  const { capacity, retryCost, whenEmpty, minRetries, reserve } = input
+  const unpayable =
+    kind === 'quota' && typeof capacity === 'number' && typeof retryCost === 'number' && capacity < retryCost
+  // Only calls that succeed refill these, and none would be made; the others would refuse the very first.
+  const isFinal =
+    whenEmpty === 'deny-calls' && kind !== 'rate' && (kind === 'tokens' || kind === 'quota' || !(minRetries || reserve))
   const missing = Object.keys(fields.required).filter(field => input[field] === undefined)
   return [
     ...checkFields(input, { kind: oneOf(kind), ...sharedFields(), ...fields.required, ...fields.optional }, {}, at),
     ...missing.map(field => ({ at: at + field, is: undefined, say: `must be given with kind ${String(kind)}` })),
+    ...(isFinal
+      ? [{ at: `${at}whenEmpty`, is: whenEmpty, say: 'would deny for ever: once empty, nothing could refill it' }]
+      : []),
     ...(unpayable ? [{ at: `${at}retryCost`, is: retryCost, say: 'can never be paid: capacity is less' }] : []),
   ]
 }

@@ -10,5 +10,5 @@ export function createBudget(policy: BudgetPolicy = DEFAULT_BUDGET, clock: Clock
   const problems = checkBudget(policy)
   if (problems.length > 0) throw new InvalidPolicyError(problems)
   const rule: BudgetRule<BudgetPolicy, unknown> = BUDGET_RULES[policy.kind]
-  return new RuledBudget(Object.freeze(partOf(policy)), rule, clock)
+  return new RuledBudget(Object.freeze({ ...partOf(policy) }), rule, clock)
 }

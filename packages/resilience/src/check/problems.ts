@@ -52,7 +52,10 @@ export function oneOf(...words: readonly unknown[]): FieldCheck {
 
 export function listOf(check: FieldCheck, longest: number): FieldCheck {
   return value =>
-    Array.isArray(value) && value.length > 0 && value.length <= longest && value.every(entry => !check(entry))
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.length <= longest &&
+    Array.from(value).every(entry => !check(entry))
       ? undefined
       : `a list of 1 to ${longest} entries, each ${check(undefined)}`
 }
@@ -79,7 +82,12 @@ export function sayProblems(problems: readonly Problem[]): string {
 }
 
 function show(value: unknown): string {
-  return (typeof value === 'string' ? `"${value}"` : String(value)).slice(0, 80)
+  try {
+    return (typeof value === 'string' ? `"${value}"` : String(value)).slice(0, 80)
+  } catch {
+    // What cannot be written is named by its type: a check must not fail over what it checks.
+    return typeof value
+  }
 }
 
 function sayUnknown(field: string, fields: Fields, wrongWords: WrongWords): string {

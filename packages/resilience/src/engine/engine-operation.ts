@@ -34,12 +34,14 @@ export class EngineOperation {
   }
 
   wait(delayMs: number): void {
+    if (this.isCancelled) return
     this.status = 'RETRYING'
     this.nextRetryDelayMs = delayMs
   }
 
   end(status: 'SUCCEEDED' | 'FAILED'): void {
     if (this.status !== 'CANCELLED') this.status = status
+    this.nextRetryDelayMs = 0
     this.#canceller = undefined
   }
 

@@ -370,4 +370,20 @@ describe('events', () => {
       ]),
     )
   })
+
+  it('does not call itself in circles when it stands behind the global fetch, twice or wrapped', async () => {
+    const { url, requests } = await listening('200 fine')
+    const native = globalThis.fetch
+    try {
+      globalThis.fetch = createFetch()
+      globalThis.fetch = createFetch()
+      assert.equal(await (await globalThis.fetch(url)).text(), 'fine')
+      const own = createFetch()
+      globalThis.fetch = (...call) => own(...call)
+      assert.equal(await (await globalThis.fetch(url)).text(), 'fine')
+      assert.equal(requests.length, 2)
+    } finally {
+      globalThis.fetch = native
+    }
+  })
 })

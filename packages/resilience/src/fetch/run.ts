@@ -16,7 +16,7 @@ import {
   type RetryingFetch,
   type RetryingInit,
 } from './options.ts'
-import { requestOf, Sender, type SendOptions } from './send.ts'
+import { isAttempt, requestOf, Sender, type SendOptions } from './send.ts'
 
 const instances = /* @__PURE__ */ new Instances()
 
@@ -37,7 +37,8 @@ export function createFetch<A = never>(policy: RetryPolicyInput = {}, options: F
   const underlying = globalThis.fetch
   const retryingFetch: RetryingFetch<A> = async (input, init) => {
     uses.count++
-    // Whoever puts this fetch in the place of the global one does not want it to call itself.
+    // Whoever puts this fetch in the place of the global one, or something around it, does not want it to call itself.
+    if (isAttempt(init)) return underlying(input, init as RequestInit)
     const isGlobal = (globalThis.fetch as unknown) === retryingFetch
     const fetch = shared.options.fetch ?? (isGlobal ? underlying : globalThis.fetch)
     const kept = init?.policy === undefined ? compiled : compilePolicy({ ...ownPolicy, ...init.policy })

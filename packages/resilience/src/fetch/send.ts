@@ -13,6 +13,13 @@ export interface SendOptions {
   readonly clock: Clock
 }
 
+/** Known by every copy of this library: a call that carries it is an attempt, and not to be retried by another. */
+const ATTEMPT = Symbol.for('@secondwind/resilience.attempt')
+
+export function isAttempt(init: object | undefined): boolean {
+  return init !== undefined && ATTEMPT in init
+}
+
 /** Makes the attempts of one call, one after the other, and holds the response of the newest only. */
 export class Sender {
   readonly #call: FetchCall
@@ -33,7 +40,12 @@ export class Sender {
     const { fetch, clock } = this.#options
     const exchange = (this.#exchange = new Exchange(attempt.signal, clock.monotonic()))
     const body = await this.#call.body.next(exchange.signal)
-    const init = { ...initOf(this.#call, body), headers: this.#headersOf(attempt), signal: exchange.signal }
+    const init = {
+      ...initOf(this.#call, body),
+      headers: this.#headersOf(attempt),
+      signal: exchange.signal,
+      [ATTEMPT]: true,
+    }
     return exchange.arrived(await fetch(this.#call.input, init))
   }
 

@@ -42,6 +42,15 @@ class Followers {
     const members = this.#members
     this.#members = new Set()
     this.#signal.removeEventListener('abort', this.#tell)
-    for (const member of members) member.onAbort(this.#signal.reason)
+    for (const member of members) tellAbort(member, this.#signal.reason)
+  }
+}
+
+/** One that throws must not keep the others from hearing it; its error is nobody's and goes where such errors go. */
+function tellAbort(member: SignalFollower, reason: unknown): void {
+  try {
+    member.onAbort(reason)
+  } catch (error) {
+    console.error('secondwind: a follower of a signal threw', error)
   }
 }

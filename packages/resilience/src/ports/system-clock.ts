@@ -38,6 +38,8 @@ class SystemClock implements Clock {
     // Fake timers come and go, and take what was set with them: a timer of another clock will never fire on this one.
     if (this.#timers !== setTimeout) this.#forgetTimer()
     this.#timers = setTimeout
+    // Nothing is before or after no number: in a heap it would keep all others from being found.
+    if (Number.isNaN(alarm.dueAt)) alarm.dueAt = 0
     this.#alarms.add(alarm)
     if (alarm.dueAt < this.#timerDueAt) this.#hop(alarm.dueAt)
   }

@@ -17,7 +17,8 @@ export interface DelayState {
 /** The wait after attempt `state.attempt`: one of its range, chosen by `roll`, a number in [0, 1]. */
 export function delayMs(policy: RetryPolicy, state: DelayState, roll: number): number {
   const { minMs, maxMs } = drawRange(policy, state)
-  const drawn = Math.min(maxMs, minMs + Math.floor(roll * (maxMs - minMs + 1)))
+  // A die that shows no number is read as its lowest: no wait is worse than one that has an end.
+  const drawn = Math.min(maxMs, minMs + Math.floor((roll || 0) * (maxMs - minMs + 1)))
   // Capped after the draw, so that a decorrelated wait can reach the cap.
   return Math.max(policy.minDelayMs, policy.jitterType === 'DECORRELATED' ? Math.min(policy.maxDelayMs, drawn) : drawn)
 }

@@ -18,10 +18,10 @@ export function compilePolicy(input: RetryPolicyInput): CompiledPolicy {
   for (const { from, compiled } of recent) if (isSame(from, input)) return compiled
   const checked = checkRetryPolicy(input)
   if (checked.problems !== undefined) throw new InvalidPolicyError(checked.problems)
-  const document = Object.freeze(structuredClone(checked.policy))
+  const document = frozenCopy(checked.policy)
   const compiled = { document, policy: Object.freeze(inProcessShare(document)) }
   if (recent.length >= KEPT) recent.pop()
-  recent.unshift({ from: structuredClone(input), compiled })
+  recent.unshift({ from: frozenCopy(input), compiled })
   return compiled
 }
 
@@ -35,8 +35,11 @@ const recent: { readonly from: object; readonly compiled: CompiledPolicy }[] = [
 function isSame(known: unknown, input: unknown): boolean {
   if (known === input) return true
   if (typeof known !== 'object' || typeof input !== 'object' || known === null || input === null) return false
+  if (Array.isArray(known) !== Array.isArray(input)) return false
   let fields = 0
   for (const field in input) {
+    // A field that is not there must not be mistaken for one that is undefined, or for what a prototype has.
+    if (!Object.hasOwn(known, field)) return false
     fields++
     const mine = (known as Record<string, unknown>)[field]
     const theirs = (input as Record<string, unknown>)[field]
@@ -44,4 +47,13 @@ function isSame(known: unknown, input: unknown): boolean {
   }
   for (const _ in known) fields--
   return fields === 0
+}
+
+/** All the way down: nobody who is shown a policy can change it for the others. Proxies become what they stand for. */
+function frozenCopy<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  const copy: unknown = Array.isArray(value)
+    ? value.map(frozenCopy)
+    : Object.fromEntries(Object.entries(value).map(([field, part]) => [field, frozenCopy(part)]))
+  return Object.freeze(copy) as T
 }

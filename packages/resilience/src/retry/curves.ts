@@ -23,7 +23,8 @@ export function curveDelayMs(
 ): number {
   const delay = curve({ attempt, previousDelayMs, roll })
   // An answer that is no number must not become "at once": the longest wait is the one that does no harm.
-  const capped = Number.isNaN(delay) ? policy.maxDelayMs : Math.min(policy.maxDelayMs, delay)
+  const capped =
+    typeof delay !== 'number' || Number.isNaN(delay) ? policy.maxDelayMs : Math.min(policy.maxDelayMs, delay)
   return Math.max(policy.minDelayMs, 0, Math.round(capped))
 }
 

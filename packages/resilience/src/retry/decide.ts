@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../check/problems.ts'
 import type { Failure, Outcome } from '../classify/outcome.ts'
 import { delayMs } from './backoff.ts'
 import { curveDelayMs, type Curve } from './curves.ts'
@@ -76,8 +77,8 @@ export function decide(
 
   // A server that names a wait is never hurried, only kept waiting longer.
   const ownWaitMs = curve ? curveDelayMs(curve, policy, state, moment.roll) : delayMs(policy, state, moment.roll)
-  const askedMs = outcome.retryAfterMs ?? 0
-  const askedWaitMs = Math.ceil(askedMs + askedMs * RETRY_AFTER_SPREAD * moment.roll)
+  const askedMs = Math.max(0, outcome.retryAfterMs || 0)
+  const askedWaitMs = Math.ceil(askedMs + askedMs * RETRY_AFTER_SPREAD * (moment.roll || 0))
   const at = moment.now + Math.max(ownWaitMs, askedWaitMs)
   if (at + moment.expectedCallMs > deadlineOf(policy, state))
     return giveUp(askedWaitMs > ownWaitMs ? 'retry-after-too-long' : 'deadline')
@@ -101,7 +102,7 @@ export function deadlineOf(policy: RetryPolicy, state: Pick<RetryState, 'started
 
 /** The policy as it holds in process: its share of the whole, where it names one. */
 export function inProcessShare(policy: RetryPolicy): RetryPolicy {
-  return policy.inProcess === undefined ? policy : { ...policy, ...policy.inProcess }
+  return policy.inProcess === undefined ? policy : { ...policy, ...withoutUndefined(policy.inProcess) }
 }
 
 function isRetryable(outcome: Failure): boolean {

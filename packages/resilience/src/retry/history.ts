@@ -49,6 +49,14 @@ export function describeHistory({ reason, attempts, elapsedMs, failures }: Histo
 
 /** The most telling part of an error: its status, its network code or its cause's, else its name and message. */
 function shortly(error: unknown): string {
+  try {
+    return tellingPart(error)
+  } catch {
+    return typeof error
+  }
+}
+
+function tellingPart(error: unknown): string {
   const { status, statusCode, response, code, cause, name, message } = Object(error) as ErrorParts
   const found = [status, statusCode, response?.status].find(part => typeof part === 'number')
   if (found !== undefined) return `HTTP ${found}`

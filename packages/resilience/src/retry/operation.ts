@@ -13,7 +13,7 @@ import { judge } from './judge.ts'
 import { EXHAUSTED_REASONS, type Work } from './options.ts'
 import { Rest } from './rest.ts'
 import type { Setup } from './setup.ts'
-import { isThenable } from './thenable.ts'
+import { asPromise } from './thenable.ts'
 
 let operations = 0
 
@@ -76,7 +76,7 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
     if (!isPlain && !this.#mayBegin()) return
     if (budget !== false && budget.deposit(sharesClock ? this.startedAt : undefined) === false)
       this.#giveUp('budget', new RefusedError('budget', 'the retry budget is empty and denies new calls too'))
-    else this.#start(this.startedAt)
+    else if (isPlain || !this.#isAborted()) this.#start(this.startedAt)
   }
 
   /** The alarm: an attempt has had its time, or a wait is over. */
@@ -97,26 +97,28 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
 
   /** Somebody's callback threw: a judgement, a die, a budget. That is the caller's to know, and the end. */
   crash(error: unknown): void {
-    this.#current = undefined
-    this.#close()
     this.#reject(error)
+    if (this.#current !== undefined) this.#leave('ignored')
+    this.#close()
   }
 
   #mayBegin(): boolean {
     const { signal, deadlineAt } = this.#setup.options
     if (deadlineAt !== undefined) this.deadlineAt = this.startedAt + deadlineAt - this.#setup.clock.now()
-    if (signal?.aborted !== true && signal !== undefined) followSignal(signal, this)
-    return !this.#isAborted() && !this.#isRefused()
+    if (signal?.aborted === false) followSignal(signal, this)
+    const isLate = !(this.startedAt < deadlineOf(this.#compiled.policy, this))
+    if (isLate) this.#giveUp('deadline', new DeadlineError())
+    return !isLate && !this.#isAborted() && !this.#isRefused() && !this.#isAborted()
   }
 
   #startAgain(now: number): void {
     const { budget, sharesClock } = this.#setup
-    if (this.#isRefused()) return
+    if (now >= deadlineOf(this.#compiled.policy, this)) return this.#giveUp('deadline')
+    if (this.#isRefused() || this.#isAborted()) return
     // Paid for here and not before the wait: whoever is aborted while waiting has taken nothing.
     if (budget !== false && !budget.tryWithdraw(this.#rest!.last!.fault, sharesClock ? now : undefined))
-      return this.#giveUp('budget')
-    if (now >= deadlineOf(this.#compiled.policy, this)) return this.#giveUp('deadline')
-    if (!this.#isAborted()) this.#start(now)
+      this.#giveUp('budget')
+    else this.#start(now)
   }
 
   #start(now: number): void {
@@ -126,14 +128,13 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
     this.dueAt = Math.min(now + policy.attemptTimeoutMs, deadlineOf(policy, this))
     if (this.dueAt !== Infinity) this.#setup.clock.arm(this)
     if (this.#isObserved()) this.#tell({ kind: 'attempt-started' })
-    let result: T | PromiseLike<T>
+    let promise: T | Promise<T>
     try {
-      result = this.#work(attempt)
+      promise = asPromise(this.#work(attempt))
     } catch (error) {
       return this.#settle(attempt, false, error)
     }
-    if (!isThenable(result)) return this.#settle(attempt, true, result)
-    const promise = result instanceof Promise ? result : Promise.resolve(result)
+    if (!(promise instanceof Promise)) return this.#settle(attempt, true, promise)
     promise.then(
       value => this.#settle(attempt, true, value),
       error => this.#settle(attempt, false, error),
@@ -180,9 +181,9 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
     this.#leave(outcome.fault)
     const now = this.#note(attempt, outcome, error, returned)
     const { options, clock, random, expectedCallMs, budget, sharesClock } = this.#setup
-    const { policy } = this.#compiled
-    const state = this.#rest?.state ?? firstState(policy, this, options.once)
-    const decision = decide(policy, state, outcome, { now, roll: random(), expectedCallMs }, options.curve)
+    const state = this.#rest?.state ?? firstState(this.#compiled.policy, this, options.once)
+    const moment = { now, roll: random(), expectedCallMs }
+    const decision = decide(this.#compiled.policy, state, outcome, moment, options.curve)
     if (decision.kind !== 'retry') return this.#giveUp(decision.kind === 'give-up' ? decision.reason : 'permanent')
     if (budget !== false && budget.covers?.(outcome.fault, sharesClock ? now : undefined) === false)
       return this.#giveUp('budget')
@@ -256,8 +257,8 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
 
   #stop(attempt: RunningAttempt, reason: Stop['reason'], error: unknown): void {
     const { clock } = this.#setup
-    clock.disarm(this)
     const isTold = attempt.stopped !== undefined
+    clock.disarm(this)
     attempt.stop({ reason, error, at: clock.monotonic() })
     if (isTold) return
     nextTurn(() => {
@@ -268,9 +269,9 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
   }
 
   #isAborted(): boolean {
-    const { signal } = this.#setup.options
-    if (signal?.aborted === true) this.#giveUp('aborted', signal.reason)
-    return signal?.aborted === true
+    const { aborted = false, reason } = this.#setup.options.signal ?? {}
+    if (aborted) this.#giveUp('aborted', reason)
+    return aborted
   }
 
   #isRefused(): boolean {
@@ -278,10 +279,9 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
     if (breaker === undefined) return false
     const rest = this.#needRest()
     const answer = breaker.ask(rest.permit)
-    const isRefused = answer instanceof Error
-    if (isRefused) this.#giveUp('breaker-open', rest.last === undefined ? answer : rest.last.error)
-    else rest.permit = answer
-    return isRefused
+    if (!(answer instanceof Error)) rest.permit = answer
+    else this.#giveUp('breaker-open', rest.last === undefined ? answer : rest.last.error)
+    return answer instanceof Error
   }
 
   #needRest(): Rest {

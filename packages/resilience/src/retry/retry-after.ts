@@ -30,7 +30,8 @@ export function readDecimal(value: string): number | undefined {
 
 /** A field sent twice arrives as a list; the longest wait satisfies whoever wrote the others. */
 export function readSeconds(value: string): number | undefined {
-  const ms = Math.max(...value.split(',').map(part => Math.ceil((readDecimal(part.trim()) ?? NaN) * 1000)))
+  const waits = value.split(',').map(part => readDecimal(part.trim()))
+  const ms = Math.max(...waits.map(seconds => Math.ceil((seconds ?? -1) * 1000)))
   return ms >= 0 ? ms : undefined
 }
 

@@ -31,8 +31,9 @@ export function retryCompiled<T, A = never>(
   compiled: CompiledPolicy,
   options?: RetryOptions<T, A>,
 ): Promise<T | A> {
-  const promise = new Promise<T | A>(keepSettlers)
+  // Before the promise: a getter among the options may begin an operation of its own.
   const setup: Setup<T, A> = options === undefined ? DEFAULT_SETUP : new Setup(options)
+  const promise = new Promise<T | A>(keepSettlers)
   const operation = new Operation<T, A>(work, compiled, setup, resolveLast, rejectLast)
   // Whatever stays here would keep the newest result from being collected.
   resolveLast = rejectLast = nobody
