@@ -94,5 +94,12 @@ describe('a budget', () => {
       'retryCost can never be paid: capacity is less',
     ])
     assert.deepEqual(problemsOf(3), [' must be an object with kind and its fields'])
+    assert.equal(problemsOf({ kind: ['ratio'], ratio: 0.1, windowMs: 1_000, minRetries: 1 }).length, 1)
+    const denying = { whenEmpty: 'deny-calls' }
+    const forEver = ['whenEmpty would deny for ever: once empty, nothing could refill it']
+    assert.deepEqual(problemsOf({ kind: 'tokens', maxTokens: 10, tokenRatio: 0.1, ...denying }), forEver)
+    assert.deepEqual(problemsOf({ kind: 'ratio', ratio: 0.1, windowMs: 1_000, minRetries: 0, ...denying }), forEver)
+    assert.deepEqual(problemsOf({ kind: 'ratio', ratio: 0.1, windowMs: 1_000, minRetries: 1, ...denying }), [])
+    assert.deepEqual(problemsOf({ kind: 'rate', perSecond: 1, burst: 1, ...denying }), [])
   })
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { ResilienceError } from '../errors.ts'
+import { observe } from '../ports/telemetry.ts'
 import { virtualClock } from '../testing/virtual-clock.ts'
 import { RetryEngine, RetryEngineError } from './engine.ts'
 
@@ -201,5 +202,17 @@ describe('the memory of an engine', () => {
         code: 'invalid-configuration',
         message: /mostOperations/,
       })
+  })
+})
+
+describe('a cancel from inside an observer', () => {
+  it('ends the operation as cancelled, with no delay left', async () => {
+    const clock = virtualClock()
+    const engine = new RetryEngine({ clock })
+    const leave = observe(event => event.kind === 'attempt-ended' && engine.cancel('a'))
+    const result = engine.execute('a', fail)
+    await clock.drain()
+    leave()
+    assert.deepEqual([await result, engine.getStatus('a'), engine.getNextRetryDelayMs('a')], [false, 'CANCELLED', 0])
   })
 })
