@@ -90,9 +90,8 @@ export function checkBudget(input: unknown, path = ''): Problem[] {
   const { capacity, retryCost, whenEmpty, minRetries, reserve } = input
   const unpayable =
     kind === 'quota' && typeof capacity === 'number' && typeof retryCost === 'number' && capacity < retryCost
-  // Only calls that succeed refill these, and none would be made; the others would refuse the very first.
-  const isFinal =
-    whenEmpty === 'deny-calls' && kind !== 'rate' && (kind === 'tokens' || kind === 'quota' || !(minRetries || reserve))
+  // Tokens and quotas are refilled by calls that succeed, and none would be made; without a minimum there is no first.
+  const isFinal = whenEmpty === 'deny-calls' && kind !== 'rate' && !(minRetries || reserve)
   const missing = Object.keys(fields.required).filter(field => input[field] === undefined)
   return [
     ...checkFields(input, { kind: oneOf(kind), ...sharedFields(), ...fields.required, ...fields.optional }, {}, at),
