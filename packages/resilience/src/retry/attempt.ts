@@ -2,19 +2,20 @@ import { warnOnce } from '../ports/telemetry.ts'
 import type { Attempt } from './options.ts'
 import type { Setup } from './setup.ts'
 
+/** What an attempt asks of the operation it belongs to. */
+type Owner = Pick<Attempt, 'idempotencyKey' | 'lastError' | 'remainingMs'>
+
 /** One call under way. Its identity tells its result from that of an attempt that was given up. */
-export abstract class RunningAttempt implements Attempt {
+export class RunningAttempt implements Attempt {
   readonly attempt: number
-  startedAt: number
+  readonly startedAt: number
   /** Set when it is told to stop. */
   stopped: Stop | undefined = undefined
+  readonly #owner: Owner
   #controller: AbortController | undefined = undefined
 
-  abstract readonly idempotencyKey: string
-  abstract readonly remainingMs: number
-  abstract readonly lastError: unknown
-
-  constructor(attempt: number, startedAt: number) {
+  constructor(owner: Owner, attempt: number, startedAt: number) {
+    this.#owner = owner
     this.attempt = attempt
     this.startedAt = startedAt
   }
@@ -26,6 +27,18 @@ export abstract class RunningAttempt implements Attempt {
       if (this.stopped !== undefined) this.#controller.abort(this.stopped.error)
     }
     return this.#controller.signal
+  }
+
+  get idempotencyKey(): string {
+    return this.#owner.idempotencyKey
+  }
+
+  get remainingMs(): number {
+    return this.#owner.remainingMs
+  }
+
+  get lastError(): unknown {
+    return this.#owner.lastError
   }
 
   stop(stopped: Stop): void {
@@ -50,28 +63,6 @@ export abstract class RunningAttempt implements Attempt {
 
 /** An attempt that goes on for so long after it was told to stop has not heard it. */
 const DEAF_AFTER_MS = 1_000
-
-/** Every attempt but the first, which is the operation itself. */
-export class LaterAttempt extends RunningAttempt {
-  readonly #operation: RunningAttempt
-
-  constructor(operation: RunningAttempt, attempt: number, startedAt: number) {
-    super(attempt, startedAt)
-    this.#operation = operation
-  }
-
-  get idempotencyKey(): string {
-    return this.#operation.idempotencyKey
-  }
-
-  get remainingMs(): number {
-    return this.#operation.remainingMs
-  }
-
-  get lastError(): unknown {
-    return this.#operation.lastError
-  }
-}
 
 export interface Stop {
   readonly reason: 'aborted' | 'attempt-timeout' | 'deadline'

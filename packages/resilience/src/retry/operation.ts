@@ -5,7 +5,7 @@ import { newIdempotencyKey } from '../ports/random.ts'
 import { followSignal, unfollowSignal, type SignalFollower } from '../ports/signals.ts'
 import { emit, isObserved, type OperationEvent } from '../ports/telemetry.ts'
 import { nextTurn } from '../ports/turn.ts'
-import { LaterAttempt, RunningAttempt, type Stop } from './attempt.ts'
+import { RunningAttempt, type Stop } from './attempt.ts'
 import type { CompiledPolicy } from './compile.ts'
 import { deadlineOf, decide, firstState, type GiveUpReason } from './decide.ts'
 import { rememberHistory } from './history.ts'
@@ -28,12 +28,12 @@ let operations = 0
  *
  *  1. `#current` is the attempt whose result counts; that of any other comes too late.
  *  2. The alarm is the attempt's time-out while running, and the end of the wait while waiting.
- *  3. The operation is its own first attempt: most never need another, and one object is cheaper than two.
- *  4. An attempt that is told to stop has until the next turn of the event loop to bring a success home.
+ *  3. An attempt that is told to stop has until the next turn of the event loop to bring a success home.
  */
-export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFollower {
+export class Operation<T, A> implements Alarm, SignalFollower {
   dueAt = 0
   slot: number = NOT_ARMED
+  readonly startedAt: number
   deadlineAt: number | undefined = undefined
   readonly #work: Work<T>
   readonly #compiled: CompiledPolicy
@@ -51,7 +51,7 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
     resolve: (value: T | A) => void,
     reject: (error: unknown) => void,
   ) {
-    super(1, setup.clock.monotonic())
+    this.startedAt = setup.clock.monotonic()
     this.#work = work
     this.#compiled = compiled
     this.#setup = setup
@@ -123,8 +123,7 @@ export class Operation<T, A> extends RunningAttempt implements Alarm, SignalFoll
 
   #start(now: number): void {
     const { policy } = this.#compiled
-    const attempt = ++this.#attempts === 1 ? this : new LaterAttempt(this, this.#attempts, now)
-    this.#current = attempt
+    const attempt = (this.#current = new RunningAttempt(this, ++this.#attempts, now))
     this.dueAt = Math.min(now + policy.attemptTimeoutMs, deadlineOf(policy, this))
     if (this.dueAt !== Infinity) this.#setup.clock.arm(this)
     if (this.#isObserved()) this.#tell({ kind: 'attempt-started' })
