@@ -25,7 +25,7 @@ export { classifyStatus } from './classify/status.ts'
 export type { Failure, Fault, Outcome, Success } from './classify/outcome.ts'
 
 // Budgets
-export { createBudget } from './budget/run.ts'
+export { createBudget, type BudgetOptions } from './budget/run.ts'
 export type { Budget } from './budget/budget.ts'
 export { BUDGET_RULES, partOf, type BudgetRule } from './budget/decide.ts'
 export { checkBudget, DEFAULT_BUDGET } from './budget/policy.ts'

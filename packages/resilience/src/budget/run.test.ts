@@ -9,7 +9,7 @@ import { createBudget } from './run.ts'
 describe('a budget', () => {
   it('is by default a tenth of the calls in ten seconds, and at least a hundred', async () => {
     const clock = virtualClock()
-    const budget = createBudget(undefined, clock)
+    const budget = createBudget(undefined, { clock })
     assert.equal(budget.balance, 100)
     for (let call = 0; call < 2_000; call++) budget.deposit()
     assert.equal(budget.balance, 200)
@@ -21,7 +21,7 @@ describe('a budget', () => {
 
   it('never shows less than nothing', async () => {
     const clock = virtualClock()
-    const budget = createBudget({ kind: 'ratio', ratio: 0.1, windowMs: 10_000, minRetries: 0 }, clock)
+    const budget = createBudget({ kind: 'ratio', ratio: 0.1, windowMs: 10_000, minRetries: 0 }, { clock })
     for (let call = 0; call < 100; call++) budget.deposit()
     await clock.advance(9_500)
     for (let retry = 0; retry < 10; retry++) assert.equal(budget.tryWithdraw('transient'), true)
@@ -31,7 +31,7 @@ describe('a budget', () => {
 
   it('counts by a clock that cannot step back, and by its own where the caller has another', async () => {
     const clock = virtualClock()
-    const budget = createBudget({ kind: 'rate', perSecond: 1, burst: 1 }, clock)
+    const budget = createBudget({ kind: 'rate', perSecond: 1, burst: 1 }, { clock })
     assert.equal(budget.tryWithdraw('transient'), true)
     clock.jumpWall(3_600_000)
     assert.equal(budget.tryWithdraw('transient'), false)
@@ -68,7 +68,7 @@ describe('a budget', () => {
       [0.5466, 5.546],
     ] as const) {
       const clock = virtualClock()
-      const budget = createBudget({ kind: 'tokens', maxTokens: 10, tokenRatio }, clock)
+      const budget = createBudget({ kind: 'tokens', maxTokens: 10, tokenRatio }, { clock })
       for (let failed = 0; failed < 5; failed++) budget.settle!('transient', undefined)
       budget.settle!(undefined, undefined)
       assert.equal(Math.round((budget.balance + 5) * 1_000) / 1_000, tokens)

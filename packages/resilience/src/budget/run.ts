@@ -5,10 +5,14 @@ import { RuledBudget, type Budget } from './budget.ts'
 import { BUDGET_RULES, partOf, type BudgetRule } from './decide.ts'
 import { checkBudget, DEFAULT_BUDGET, type BudgetPolicy } from './policy.ts'
 
+export interface BudgetOptions {
+  readonly clock?: Clock
+}
+
 /** A budget of any kind, to be created once and shared by the calls that it should hold together. */
-export function createBudget(policy: BudgetPolicy = DEFAULT_BUDGET, clock: Clock = systemClock): Budget {
+export function createBudget(policy: BudgetPolicy = DEFAULT_BUDGET, options: BudgetOptions = {}): Budget {
   const problems = checkBudget(policy)
   if (problems.length > 0) throw new InvalidPolicyError(problems)
   const rule: BudgetRule<BudgetPolicy, unknown> = BUDGET_RULES[policy.kind]
-  return new RuledBudget(Object.freeze({ ...partOf(policy) }), rule, clock)
+  return new RuledBudget(Object.freeze({ ...partOf(policy) }), rule, options.clock ?? systemClock)
 }

@@ -36,7 +36,7 @@ describe('vectors/budget.json', () => {
     it(`${source}: ${name}`, async () => {
       assert.deepEqual(rest, {})
       const clock = virtualClock()
-      const budget = createBudget(policy, clock)
+      const budget = createBudget(policy, { clock })
       for (const [place, step] of steps.entries()) {
         await clock.advance(step.at - clock.monotonic())
         takeStep(budget, step, `step ${place + 1}`)
@@ -209,7 +209,7 @@ describe('a budget, whatever happens', () => {
   it('does not gain by a clock that steps back', () => {
     for (const policy of [DEFAULT_BUDGET, { kind: 'rate', perSecond: 1, burst: 5 }] as const) {
       const clock = { ms: 100_000 }
-      const budget = createBudget(policy, clockOf(clock))
+      const budget = createBudget(policy, { clock: clockOf(clock) })
       while (budget.tryWithdraw('transient'));
       clock.ms = 0
       assert.equal(budget.tryWithdraw('transient'), false)
@@ -222,7 +222,7 @@ describe('a budget, whatever happens', () => {
 describe('the tokens of gRPC', () => {
   /** Rounds of one failure and so many successes, until retries are off or it has gone on for long enough. */
   function drains(successesPerFailure: number): boolean {
-    const budget = createBudget({ kind: 'tokens', maxTokens: 10, tokenRatio: 0.1 }, clockOf({ ms: 0 }))
+    const budget = createBudget({ kind: 'tokens', maxTokens: 10, tokenRatio: 0.1 }, { clock: clockOf({ ms: 0 }) })
     for (let round = 0; round < 1_000; round++) {
       budget.settle!('transient', undefined)
       for (let success = 0; success < successesPerFailure; success++) budget.settle!(undefined, undefined)
@@ -258,7 +258,7 @@ function play(
   readonly endAll: () => void
 } {
   const clock = { ms: 0 }
-  const budget = createBudget(policy, clockOf(clock))
+  const budget = createBudget(policy, { clock: clockOf(clock) })
   const running: (Fault | undefined)[] = []
   const end = (well: boolean): void => budget.settle!(well ? undefined : 'transient', running.shift())
   for (const happening of history) {

@@ -148,7 +148,7 @@ function waits(policy: RetryPolicy, roll: number): number[] {
 
 /** What is left of the preset's budget after each of so many retries. */
 function balances(preset: keyof typeof presets, fault: 'transient' | 'throttled', retries: number): number[] {
-  const budget = createBudget(presets[preset].budget || undefined, virtualClock())
+  const budget = createBudget(presets[preset].budget || undefined, { clock: virtualClock() })
   return Array.from({ length: retries }, () => {
     assert.ok(budget.tryWithdraw(fault))
     return budget.balance

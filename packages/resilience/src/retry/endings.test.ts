@@ -58,7 +58,7 @@ const ENDINGS: { readonly [name: string]: Ending } = {
   },
   'a denied budget': {
     work: () => () => Promise.reject(reset()),
-    options: clock => ({ budget: createBudget({ kind: 'rate', perSecond: 1, burst: 1 }, clock) }),
+    options: clock => ({ budget: createBudget({ kind: 'rate', perSecond: 1, burst: 1 }, { clock }) }),
   },
   'an open breaker': {
     work: () => () => Promise.reject(reset()),

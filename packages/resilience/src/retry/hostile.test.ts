@@ -82,7 +82,7 @@ describe('no number', () => {
 describe('what was taken is given back', () => {
   it('when the deadline has passed by the end of the wait', async () => {
     const clock = virtualClock()
-    const budget = createBudget({ kind: 'concurrent', ratio: 0, minRetries: 1 }, clock)
+    const budget = createBudget({ kind: 'concurrent', ratio: 0, minRetries: 1 }, { clock })
     const policy = { ...STEADY, initialDelayMs: 10, totalBudgetMs: 50 }
     const work = async (): Promise<never> => {
       throw reset()
@@ -108,7 +108,7 @@ describe('what was taken is given back', () => {
 
   it('when a judgement throws on a retry', async () => {
     const { work, ports, clock } = scripted(reset())
-    const budget = createBudget({ kind: 'concurrent', ratio: 0, minRetries: 1 }, clock)
+    const budget = createBudget({ kind: 'concurrent', ratio: 0, minRetries: 1 }, { clock })
     let judged = 0
     const classify = (): undefined => {
       if (++judged === 2) throw new Error('a bug')

@@ -381,7 +381,7 @@ describe('time limits', () => {
 describe('gates', () => {
   it('denies a retry that the budget does not cover at once: the real error, and budget as the reason', async () => {
     const { work, ports, calls, clock } = scripted(reset())
-    const budget = createBudget({ kind: 'ratio', ratio: 0, windowMs: 1_000, minRetries: 1 }, clock)
+    const budget = createBudget({ kind: 'ratio', ratio: 0, windowMs: 1_000, minRetries: 1 }, { clock })
     const { error } = await outcomeOf(clock, retry(work, STEADY, { ports, budget }))
     assert.equal((error as { code: string }).code, 'ECONNRESET')
     assert.equal(historyOf(error)!.reason, 'budget')
@@ -391,7 +391,7 @@ describe('gates', () => {
 
   it('pays when the attempt begins: an operation aborted while it waits has taken nothing', async () => {
     const { work, ports, clock } = scripted(reset())
-    const budget = createBudget({ kind: 'ratio', ratio: 0, windowMs: 60_000, minRetries: 1 }, clock)
+    const budget = createBudget({ kind: 'ratio', ratio: 0, windowMs: 60_000, minRetries: 1 }, { clock })
     const controller = new AbortController()
     const result = retry(work, STEADY, { ports, budget, signal: controller.signal }).catch(() => {})
     await clock.advance(50)
@@ -414,7 +414,7 @@ describe('gates', () => {
 
   it('refuses new calls too when the budget says so', async () => {
     const { work, ports, clock } = scripted('yes')
-    const budget = createBudget({ kind: 'rate', perSecond: 1, burst: 1, whenEmpty: 'deny-calls' }, clock)
+    const budget = createBudget({ kind: 'rate', perSecond: 1, burst: 1, whenEmpty: 'deny-calls' }, { clock })
     assert.equal(budget.tryWithdraw('transient'), true)
     await assert.rejects(retry(work, STEADY, { ports, budget }), (error: RefusedError) => error.code === 'budget')
   })
