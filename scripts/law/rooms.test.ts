@@ -124,6 +124,7 @@ const ALLOWED: readonly (readonly [place: string, line: string])[] = [
   ['resilience/src/retry/fetch-policy.ts', 'await b'],
   ['resilience/src/ports/system-clock.ts', 'setTimeout(() => Date.now() + performance.now() + Math.random())'],
   ['resilience/src/testing/virtual-clock.ts', 'setImmediate(a)'],
+  ['resilience/src/testing/leak-check.ts', `globalThis.process.on('unhandledRejection', a)`],
   ['resilience/src/testing/scripted-server.ts', `import 'node:http'`],
   ['resilience/src/context/index.ts', `import 'node:async_hooks'`],
   ['resilience/src/retry/run.ts', 'await clock.sleep(DEFAULT_POLICY.initialDelayMs)'],

@@ -154,7 +154,8 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'process',
     files: /^(?!cli\/)/,
-    except: /^service\/src\/(?:config|main)\.ts$/,
+    // The leak check listens for unhandled rejections, where there is a process to tell of them.
+    except: /^service\/src\/(?:config|main)\.ts$|^resilience\/src\/testing\/leak-check\.ts$/,
     tokens: [
       { say: 'process', pattern: global('process', String.raw`\s*\??\.\s*(?:env|exit|exitCode|on|once|kill)\b`) },
     ],

@@ -2,15 +2,19 @@ import { sayProblems, type Problem } from './check/problems.ts'
 
 /**
  * What the library itself refuses. What the caller's work threw leaves untouched; these appear only where there is
- * no such error. Each `code` has its paragraph in docs/errors.md.
+ * no such error. Each `code` has its paragraph in docs/errors.md; names are written out, for minifiers shorten those of
+ * classes.
  */
 export class ResilienceError<Code extends string = string> extends Error {
   readonly code: Code
 
   constructor(code: Code, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })
-    this.name = new.target.name
     this.code = code
+  }
+
+  override get name(): string {
+    return 'ResilienceError'
   }
 }
 
@@ -22,12 +26,20 @@ export class InvalidPolicyError extends ResilienceError<'invalid-policy'> {
     super('invalid-policy', `the document cannot be kept:${sayProblems(problems)}`)
     this.problems = problems
   }
+
+  override get name(): string {
+    return 'InvalidPolicyError'
+  }
 }
 
 /** One call took longer than `attemptTimeoutMs`; others may follow. */
 export class AttemptTimeoutError extends ResilienceError<'attempt-timeout'> {
   constructor(attempt: number, ms: number) {
     super('attempt-timeout', `attempt ${attempt} did not end within ${Math.round(ms)} ms`)
+  }
+
+  override get name(): string {
+    return 'AttemptTimeoutError'
   }
 }
 
@@ -37,6 +49,10 @@ export class DeadlineError extends ResilienceError<'deadline'> {
     const when =
       attempt === 0 ? 'had passed before attempt 1' : `passed during attempt ${attempt}, after ${Math.round(ms)} ms`
     super('deadline', `the deadline ${when}`, cause)
+  }
+
+  override get name(): string {
+    return 'DeadlineError'
   }
 }
 
@@ -48,5 +64,9 @@ export class RefusedError extends ResilienceError<'breaker-open' | 'budget'> {
   constructor(code: 'breaker-open' | 'budget', message: string, retryAfterMs?: number) {
     super(code, message)
     this.retryAfterMs = retryAfterMs
+  }
+
+  override get name(): string {
+    return 'RefusedError'
   }
 }

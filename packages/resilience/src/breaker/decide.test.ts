@@ -88,6 +88,35 @@ describe('probes', () => {
     assert.equal(state.phase.kind, 'open')
   })
 
+  it('that are slow are judged by the rate of slow calls, not by that of failures', () => {
+    const slow: BreakerInput = {
+      window: 'count',
+      windowCalls: 2,
+      minCalls: 2,
+      slowCallMs: 100,
+      probes: 4,
+      failureRate: 0.5,
+    }
+    for (const [slowCallRate, phase] of [
+      [1, 'half-open'],
+      [0.5, 'open'],
+    ] as const) {
+      const policy = withBreakerDefaults({ ...slow, slowCallRate })
+      const state = closedBreaker(policy, 0)
+      for (let n = 0; n < 2; n++) record(policy, state, permitOf(policy, state, 0), 'failed', 0)
+      for (let n = 0; n < 2; n++) record(policy, state, permitOf(policy, state, 30_000), 'slow', 30_000)
+      assert.equal(state.phase.kind, phase)
+    }
+  })
+
+  it('may be slow where nobody asked: they are answers', () => {
+    const policy = withBreakerDefaults({ window: 'count', windowCalls: 2, minCalls: 2, probes: 1 })
+    const state = closedBreaker(policy, 0)
+    for (let n = 0; n < 2; n++) record(policy, state, permitOf(policy, state, 0), 'failed', 0)
+    record(policy, state, permitOf(policy, state, 30_000), 'slow', 30_000)
+    assert.equal(state.phase.kind, 'closed')
+  })
+
   it('grow the generation at every change of phase', () => {
     const { policy, state } = opened({ probes: 1 })
     const generations = [state.generation]

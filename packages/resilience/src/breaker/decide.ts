@@ -39,7 +39,8 @@ export interface Probes {
   readonly leases: { readonly lease: number; readonly endsAt: number }[]
   nextLease: number
   good: number
-  bad: number
+  failed: number
+  slow: number
 }
 
 /** Leave to start, to be handed back with the result. */
@@ -64,7 +65,7 @@ export function closedBreaker(policy: BreakerPolicy, now: number): BreakerState 
 export function mayStart(policy: BreakerPolicy, state: BreakerState, now: number, held?: Permit): BreakerAnswer {
   if (state.forced === 'open') return { kind: 'no', reason: 'breaker-open', until: now + policy.openMs }
   if (state.phase.kind === 'open' && now >= state.phase.until)
-    enter(state, { kind: 'half-open', probes: { leases: [], nextLease: 0, good: 0, bad: 0 } })
+    enter(state, { kind: 'half-open', probes: { leases: [], nextLease: 0, good: 0, failed: 0, slow: 0 } })
   switch (state.phase.kind) {
     case 'closed':
       return { kind: 'yes', permit: { generation: state.generation } }
@@ -115,7 +116,7 @@ function mayProbe(
   while (probes.leases[0] !== undefined && probes.leases[0].endsAt <= now) probes.leases.shift()
   if (held?.generation === state.generation && probes.leases.some(({ lease }) => lease === held.lease))
     return { kind: 'yes', permit: held }
-  if (probes.leases.length + probes.good + probes.bad >= policy.probes)
+  if (probes.leases.length + endedProbes(probes) >= policy.probes)
     return { kind: 'no', reason: 'breaker-open', until: probes.leases[0]?.endsAt ?? now }
   const lease = probes.nextLease++
   probes.leases.push({ lease, endsAt: now + policy.probeTimeoutMs })
@@ -139,18 +140,24 @@ function recordProbe(
   if (place < 0) return
   probes.leases.splice(place, 1)
   if (result === 'ignored') return
-  if (result === 'good') probes.good++
-  else probes.bad++
-  const tooMany = badProbesThatOpen(policy)
-  if (probes.bad >= tooMany) open(policy, state, now)
-  else if (probes.good > policy.probes - tooMany) close(policy, state, now)
+  probes[result]++
+  const toCome = policy.probes - endedProbes(probes)
+  if (areTooBad(policy, probes, 0)) open(policy, state, now)
+  else if (!areTooBad(policy, probes, toCome)) close(policy, state, now)
+}
+
+function endedProbes({ good, failed, slow }: Probes): number {
+  return good + failed + slow
 }
 
 /** Seven hundredths of a hundred are a little more than seven. */
 const EPSILON = 1e-9
 
-function badProbesThatOpen(policy: BreakerPolicy): number {
-  return policy.window === 'consecutive' ? 1 : Math.ceil(policy.failureRate * policy.probes - EPSILON)
+/** By the rates that opened the breaker; where failures in a row did, one is enough. `more` may still turn out bad. */
+function areTooBad(policy: BreakerPolicy, { failed, slow }: Probes, more: number): boolean {
+  if (policy.window === 'consecutive') return failed + slow + more > 0
+  const reaches = (bad: number, rate: number): boolean => bad + more >= rate * policy.probes - EPSILON
+  return reaches(failed, policy.failureRate) || (policy.slowCallMs !== undefined && reaches(slow, policy.slowCallRate))
 }
 
 function open(policy: BreakerPolicy, state: BreakerState, now: number): void {

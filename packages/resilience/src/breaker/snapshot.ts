@@ -53,7 +53,7 @@ function isPhase(phase: unknown): boolean {
 }
 
 function isProbes(probes: unknown): boolean {
-  if (!isRecord(probes) || !areCounts(probes, 'nextLease', 'good', 'bad')) return false
+  if (!isRecord(probes) || !areCounts(probes, 'nextLease', 'good', 'failed', 'slow')) return false
   return isList(
     probes['leases'],
     lease => isRecord(lease) && areCounts(lease, 'lease') && Number.isFinite(lease['endsAt']),

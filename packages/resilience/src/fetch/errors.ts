@@ -9,6 +9,10 @@ export class InvalidOptionError extends ResilienceError<'invalid-option'> {
     super('invalid-option', `${say}:${sayProblems(problems)}`)
     this.problems = problems
   }
+
+  override get name(): string {
+    return 'InvalidOptionError'
+  }
 }
 
 /** The call could be repeated, but its body could not: nothing was sent, for a second attempt would send nothing. */
@@ -21,5 +25,9 @@ export class NotReplayableError extends ResilienceError<'not-replayable'> {
   body: await text(stream)      a string, bytes or a Blob: buffered, it can be sent again
   policy: { maxAttempts: 1 }    one attempt is meant`,
     )
+  }
+
+  override get name(): string {
+    return 'NotReplayableError'
   }
 }

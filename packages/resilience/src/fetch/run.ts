@@ -1,6 +1,6 @@
 import { systemClock } from '../ports/system-clock.ts'
 import { warnOnce } from '../ports/telemetry.ts'
-import { compilePolicy, type CompiledPolicy } from '../retry/compile.ts'
+import { compilePolicy, frozenCopy, type CompiledPolicy } from '../retry/compile.ts'
 import { historyOf } from '../retry/history.ts'
 import type { RetryOptions } from '../retry/options.ts'
 import type { RetryPolicyInput } from '../retry/policy.ts'
@@ -31,7 +31,7 @@ const instances = /* @__PURE__ */ new Instances()
 export function createFetch<A = never>(policy: RetryPolicyInput = {}, options: FetchOptions<A> = {}): RetryingFetch<A> {
   const compiled = compilePolicy(policy)
   checkFetchOptions(options)
-  const ownPolicy = structuredClone(policy)
+  const ownPolicy = frozenCopy(policy)
   const uses = instances.add(options.telemetry)
   const shared: Shared<A> = { options: { ...options }, expectedCalls: new ExpectedCalls() }
   const underlying = globalThis.fetch

@@ -50,7 +50,7 @@ function isSame(known: unknown, input: unknown): boolean {
 }
 
 /** All the way down: nobody who is shown a policy can change it for the others. Proxies become what they stand for. */
-function frozenCopy<T>(value: T): T {
+export function frozenCopy<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   const copy: unknown = Array.isArray(value)
     ? value.map(frozenCopy)

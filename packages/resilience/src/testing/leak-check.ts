@@ -36,7 +36,7 @@ export async function expectNoLeaks<T>(
 }
 
 export function leakCheck({ clock }: LeakCheckOptions = {}): LeakCheck {
-  const host = Reflect.get(globalThis, 'process') as HostProcess | undefined
+  const host = (globalThis as { readonly process?: HostProcess }).process
   const controllers: CountedController[] = []
   const rejections: unknown[] = []
   const alarmsBefore = clock?.pending ?? 0
