@@ -78,6 +78,24 @@ describe('a body that can be sent again', () => {
     assert.equal(requests.length, 1)
   })
 
+  it('is ended when it arrives after its attempt: nobody will read it', async () => {
+    const clock = virtualClock()
+    const server = scriptedServer(['200'], { clock })
+    const cancelled: unknown[] = []
+    const late = new ReadableStream({ cancel: () => void cancelled.push('late') })
+    let made = 0
+    const body = async (): Promise<string | ReadableStream> => {
+      if (++made > 1) return 'in time'
+      await clock.sleep(20_000)
+      return late
+    }
+    const policy = { ...STEADY, attemptTimeoutMs: 1_000 }
+    const response = createFetch(policy, { fetch: server.fetch, ports: { clock } })('/', { method: 'PUT', body })
+    await clock.advance(29_000)
+    assert.equal((await response).status, 200)
+    assert.deepEqual(cancelled, ['late'])
+  })
+
   it('is given up with its attempt when the function that makes it hangs', async () => {
     const clock = virtualClock()
     const server = scriptedServer(['200'], { clock })

@@ -38,7 +38,12 @@ export class MadeBody implements BodySource {
   }
 
   async next(signal: AbortSignal): Promise<SentBody> {
-    const body = await unlessAborted(this.#make(), signal)
+    const making = Promise.resolve(this.#make())
+    const body = await unlessAborted(making, signal).catch((error: unknown) => {
+      // What arrives when its attempt is over will be read by nobody; whoever holds a file open for it must hear that.
+      making.then(release, () => {})
+      throw error
+    })
     if (isStream(body) && body === this.#last)
       throw ignored(new NotReplayableError('the function that makes the body returned the same stream twice'))
     return (this.#last = body)
@@ -98,6 +103,15 @@ export class BufferedBody implements BodySource {
 export function isStream(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false
   return Symbol.asyncIterator in body || typeof (body as { getReader?: unknown }).getReader === 'function'
+}
+
+/** Ends a stream that nobody will read: `cancel` of the web's, `destroy` of Node's; others have nothing open yet. */
+function release(body: SentBody): void {
+  if (!isStream(body)) return
+  const { cancel, destroy } = body as { cancel?: () => Promise<void>; destroy?: () => void }
+  if (destroy !== undefined) destroy.call(body)
+  // A stream that cannot be cancelled (locked, or broken) is in somebody else's hands.
+  else cancel?.call(body).catch(() => {})
 }
 
 function snapshot(body: RequestBody): RequestBody {
