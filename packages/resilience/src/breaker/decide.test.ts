@@ -109,6 +109,19 @@ describe('probes', () => {
     }
   })
 
+  it('that are slow open a breaker that counts bad calls in a row', () => {
+    const { policy, state } = opened({ slowCallMs: 100, probes: 3 })
+    record(policy, state, permitOf(policy, state, 30_000), 'slow', 30_000)
+    assert.equal(state.phase.kind, 'open')
+  })
+
+  it('that say nothing leave no trace', () => {
+    const { policy, state } = opened({ probes: 2 })
+    record(policy, state, permitOf(policy, state, 30_000), 'ignored', 30_000)
+    const probes = { leases: [], nextLease: 1, good: 0, failed: 0, slow: 0 }
+    assert.deepStrictEqual(state.phase, { kind: 'half-open', probes })
+  })
+
   it('may be slow where nobody asked: they are answers', () => {
     const policy = withBreakerDefaults({ window: 'count', windowCalls: 2, minCalls: 2, probes: 1 })
     const state = closedBreaker(policy, 0)
