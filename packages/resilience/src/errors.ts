@@ -56,12 +56,15 @@ export class DeadlineError extends ResilienceError<'deadline'> {
   }
 }
 
+/** Which gate; `throttled` is any of those that keep a load within its limits. */
+export type Refusal = 'breaker-open' | 'budget' | 'throttled' | 'killed' | 'nested'
+
 /** A gate is shut: nothing was sent. */
-export class RefusedError extends ResilienceError<'breaker-open' | 'budget'> {
+export class RefusedError extends ResilienceError<Refusal> {
   /** When asking again makes sense; undefined when nobody knows. */
   readonly retryAfterMs: number | undefined
 
-  constructor(code: 'breaker-open' | 'budget', message: string, retryAfterMs?: number) {
+  constructor(code: Refusal, message: string, retryAfterMs?: number) {
     super(code, message)
     this.retryAfterMs = retryAfterMs
   }

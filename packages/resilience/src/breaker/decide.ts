@@ -15,7 +15,6 @@
  *
  * The state is plain data, changed in place: it is written at every call.
  */
-import type { Outcome } from '../classify/outcome.ts'
 import { emptyMemory, isTooBad, remember, type CallMemory, type CallResult } from './memory.ts'
 import type { BreakerPolicy } from './policy.ts'
 
@@ -48,9 +47,6 @@ export interface Permit {
   readonly generation: number
   /** Only probes have one. */
   readonly lease?: number
-  /** How the operation's latest attempt ended, where one event is recorded for all of them. */
-  readonly outcome?: Outcome
-  readonly durationMs?: number
 }
 
 export type BreakerAnswer =

@@ -4,7 +4,9 @@ import { failure, SUCCESS, type Outcome } from '../classify/outcome.ts'
 import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../ports/system-clock.ts'
 import { emit, type Telemetry } from '../ports/telemetry.ts'
+import type { Companion, Gate } from '../retry/companion.ts'
 import { DEFAULT_POLICY } from '../retry/policy.ts'
+import { BreakerCompanion } from './companion.ts'
 import {
   closedBreaker,
   force,
@@ -34,7 +36,7 @@ export function createBreaker(policy: BreakerInput = {}, options: BreakerOptions
   return new Breaker(withBreakerDefaults(policy), options)
 }
 
-export class Breaker {
+export class Breaker implements Gate {
   readonly name: string
   readonly policy: BreakerPolicy
   readonly #clock: Clock
@@ -58,7 +60,7 @@ export class Breaker {
     const permit = this.ask()
     if (permit instanceof RefusedError) throw permit
     const startedAt = this.#clock.monotonic()
-    const end = (outcome: Outcome): void => this.#record(permit, outcome, this.#clock.monotonic() - startedAt)
+    const end = (outcome: Outcome): void => this.end(permit, outcome, this.#clock.monotonic() - startedAt)
     try {
       const value = await work()
       end(SUCCESS)
@@ -75,16 +77,13 @@ export class Breaker {
     return answer.kind === 'yes' ? answer.permit : this.#refusal(answer.until)
   }
 
-  /** Returns the permit as long as it is still held: until the operation ends, or until the attempt does. */
-  attemptEnded(permit: Permit, outcome: Outcome, durationMs: number): Permit | undefined {
-    if (this.policy.record === 'operation') return { ...permit, outcome, durationMs }
-    this.#record(permit, outcome, durationMs)
-    return undefined
+  /** `outcome` is what the call came to; absent when none was made, which says nothing. */
+  end(permit: Permit, outcome: Outcome = IGNORED, durationMs = 0): void {
+    this.#change(now => record(this.policy, this.#state, permit, resultOf(this.policy, outcome, durationMs), now))
   }
 
-  /** One event for the whole operation: what its last attempt came to. Without any attempt it says nothing. */
-  operationEnded({ outcome = IGNORED, durationMs = 0, ...permit }: Permit): void {
-    this.#record(permit, outcome, durationMs)
+  accompany(): Companion {
+    return new BreakerCompanion(this)
   }
 
   /** By hand: lets nothing through, until `release`. */
@@ -111,10 +110,6 @@ export class Breaker {
     const problems = checkSnapshot(snapshot)
     if (problems.length > 0) throw new InvalidPolicyError(problems)
     this.#change(() => (this.#state = stateFrom(snapshot, this.policy, this.#instant())))
-  }
-
-  #record(permit: Permit, outcome: Outcome, durationMs: number): void {
-    this.#change(now => record(this.policy, this.#state, permit, resultOf(this.policy, outcome, durationMs), now))
   }
 
   #refusal(until: number): RefusedError {

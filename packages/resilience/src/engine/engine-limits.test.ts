@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { ResilienceError } from '../errors.ts'
-import { observe } from '../ports/telemetry.ts'
+import { observe } from '../retry/report.ts'
 import { virtualClock } from '../testing/virtual-clock.ts'
 import { RetryEngine, RetryEngineError } from './engine.ts'
 

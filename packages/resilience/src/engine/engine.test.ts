@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { observe } from '../ports/telemetry.ts'
+import { observe } from '../retry/report.ts'
 import { expectNoLeaks } from '../testing/leak-check.ts'
 import { seededRandom } from '../testing/seeded-random.ts'
 import { virtualClock, type VirtualClock } from '../testing/virtual-clock.ts'

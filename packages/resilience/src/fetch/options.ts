@@ -1,5 +1,6 @@
 import { checkFields, isRecord, oneOf, text, wholeNumber, type FieldCheck } from '../check/problems.ts'
-import type { Exhausted, RetryOptions } from '../retry/options.ts'
+import type { Exhausted } from '../retry/exhausted.ts'
+import type { RetryOptions } from '../retry/options.ts'
 import type { RetryPolicyInput } from '../retry/policy.ts'
 import { InvalidOptionError } from './errors.ts'
 

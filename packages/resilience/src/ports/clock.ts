@@ -24,6 +24,8 @@ export interface Alarm {
   dueAt: number
   /** The clock's own note of where the alarm stands; `NOT_ARMED` when it does not. */
   slot: number
+  /** Another note of the clock's, while the alarm is new: who was armed before it. */
+  behind?: Alarm | undefined
   ring(): void
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, it, vi } from 'vitest'
 import { NOT_ARMED, type Alarm } from './clock.ts'
 import { systemClock } from './system-clock.ts'
@@ -107,5 +108,61 @@ describe('systemClock', () => {
     const done = systemClock.sleep(5)
     vi.advanceTimersByTime(6)
     await done
+  })
+
+  it('keeps its promises whatever the order in which alarms come, go and come again', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.nat({ max: 7 }), fc.integer({ min: -5, max: 40 })), { maxLength: 60 }),
+        steps => {
+          const rung: string[] = []
+          const alarms = Array.from({ length: 8 }, (_, n) => {
+            const alarm: Alarm = { dueAt: 0, slot: NOT_ARMED, ring: () => void rung.push(`${n} ${alarm.dueAt}`) }
+            return alarm
+          })
+          const expected = new Map<number, number>()
+          const check = (): void => {
+            const now = systemClock.monotonic()
+            for (const line of rung.splice(0)) {
+              const [n, dueAt] = line.split(' ').map(Number) as [number, number]
+              assert.equal(expected.get(n), dueAt, 'rings what is armed, and once')
+              assert.ok(dueAt <= now, 'not before it is due')
+              expected.delete(n)
+            }
+            for (const dueAt of expected.values()) assert.ok(dueAt > now - 2, 'and not much later')
+          }
+          for (const [n, ms] of steps) {
+            systemClock.disarm(alarms[n]!)
+            expected.delete(n)
+            // A negative number is a pause in which time passes; every fourth step only disarms.
+            if (ms < 0) vi.advanceTimersByTime(-ms)
+            else if (ms % 4 !== 0) {
+              alarms[n]!.dueAt = systemClock.monotonic() + ms
+              expected.set(n, alarms[n]!.dueAt)
+              systemClock.arm(alarms[n]!)
+            }
+            check()
+          }
+          vi.advanceTimersByTime(100)
+          check()
+          assert.deepEqual([expected.size, vi.getTimerCount()], [0, 0])
+        },
+      ),
+    )
+  })
+
+  it('does not keep what has left it, though no timer had a chance to tidy up', () => {
+    const first = armed(10_000, () => {})
+    let last = first
+    for (let n = 0; n < 5_000; n++) {
+      // Each leaves only after the next has come: none of them leaves from the top.
+      const next = armed(10_000, () => {})
+      systemClock.disarm(last)
+      last = next
+    }
+    let length = 0
+    for (let alarm: Alarm | undefined = last; alarm !== undefined; alarm = alarm.behind) length++
+    assert.ok(length <= 1_024, String(length))
+    systemClock.disarm(last)
   })
 })

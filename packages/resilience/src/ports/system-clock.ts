@@ -1,5 +1,6 @@
 import { AlarmHeap } from './alarm-heap.ts'
-import type { Alarm, Clock } from './clock.ts'
+import { NOT_ARMED, type Alarm, type Clock } from './clock.ts'
+import { runIn } from './context.ts'
 import { sleepOn } from './sleep.ts'
 
 /** A timer set further ahead fires at once, in every runtime. */
@@ -15,12 +16,25 @@ const HOP_MS = 1
 /** Then other work gets its turn: a herd that wakes at once must not hold the event loop. */
 const RINGS_PER_TURN = 1_000
 
+/** In `slot`: the alarm waits among the newcomers, or has left and still stands there. */
+const NEW = -2
+const GONE = -3
+
+/** Within one turn of the event loop no timer tidies up: at every 1,024th arming it is done by the way. */
+const TIDYING_MASK = 1_023
+
+/**
+ * One heap and one timer for all alarms. What is armed goes on a pile first, and into the heap when the timer fires:
+ * most alarms leave the pile as they came, from its top, which costs one reference written and not a place found.
+ */
 class SystemClock implements Clock {
   readonly #alarms = new AlarmHeap()
+  #newest: Alarm | undefined = undefined
+  #armings = 0
   #timer: ReturnType<typeof setTimeout> | undefined
   #hopping = false
   #timerDueAt = Infinity
-  #timers: unknown = undefined
+  #setTimeout: unknown = undefined
 
   now(): number {
     return Date.now()
@@ -36,22 +50,43 @@ class SystemClock implements Clock {
 
   arm(alarm: Alarm): void {
     // Fake timers come and go, and take what was set with them: a timer of another clock will never fire on this one.
-    if (this.#timers !== setTimeout) this.#forgetTimer()
-    this.#timers = setTimeout
-    // Nothing is before or after no number: in a heap it would keep all others from being found.
-    if (Number.isNaN(alarm.dueAt)) alarm.dueAt = 0
-    this.#alarms.add(alarm)
-    if (alarm.dueAt < this.#timerDueAt) this.#hop(alarm.dueAt)
+    if (this.#setTimeout !== setTimeout) this.#forgetTimer()
+    if (alarm.slot === NOT_ARMED) {
+      alarm.behind = this.#newest
+      this.#newest = alarm
+    }
+    alarm.slot = NEW
+    if (!(alarm.dueAt >= this.#timerDueAt)) this.#hop(alarm)
+    if ((++this.#armings & TIDYING_MASK) === 0) this.#admit()
   }
 
   disarm(alarm: Alarm): void {
-    this.#alarms.remove(alarm)
-    if (this.#alarms.size === 0 && !this.#hopping) this.#stopTimer()
+    if (alarm.slot >= 0) this.#alarms.remove(alarm)
+    else if (alarm.slot === NEW) {
+      alarm.slot = GONE
+      if (alarm === this.#newest) this.#newest = firstThere(alarm)
+    }
+    if (this.#newest === undefined && this.#alarms.size === 0 && !this.#hopping) this.#stopTimer()
   }
 
-  #hop(dueAt: number): void {
+  /** From the pile into the heap, the oldest first: those are due first, and find their place at once. */
+  #admit(): void {
+    let alarm = reversed(firstThere(this.#newest))
+    this.#newest = undefined
+    while (alarm !== undefined) {
+      const { behind } = alarm
+      alarm.behind = undefined
+      if (alarm.slot === NEW) this.#alarms.add(alarm)
+      else alarm.slot = NOT_ARMED
+      alarm = behind
+    }
+  }
+
+  #hop(alarm: Alarm): void {
     const now = performance.now()
-    if (this.#timer !== undefined || dueAt - now <= HOP_MS) return this.#setTimer(dueAt, now)
+    // Nothing is before or after no number: in a heap it would keep all others from being found.
+    if (Number.isNaN(alarm.dueAt)) alarm.dueAt = 0
+    if (this.#timer !== undefined || alarm.dueAt - now <= HOP_MS) return this.#setTimer(alarm.dueAt, now)
     this.#setTimer(now + HOP_MS, now)
     this.#hopping = true
   }
@@ -61,7 +96,8 @@ class SystemClock implements Clock {
     // Rounded up: a timer that fires a fraction early would find nothing due and be set a second time.
     const ms = Math.min(Math.max(0, Math.ceil(dueAt - now)), LONGEST_TIMER_MS)
     this.#timerDueAt = dueAt
-    this.#timer = setTimeout(this.#fire, ms)
+    this.#setTimeout = setTimeout
+    this.#timer = runIn(undefined, () => setTimeout(this.#fire, ms))
   }
 
   #stopTimer(): void {
@@ -78,6 +114,7 @@ class SystemClock implements Clock {
 
   readonly #fire = (): void => {
     this.#forgetTimer()
+    this.#admit()
     const now = performance.now()
     let left = RINGS_PER_TURN
     try {
@@ -92,6 +129,28 @@ class SystemClock implements Clock {
       if (next !== undefined && next.dueAt < this.#timerDueAt) this.#setTimer(next.dueAt, now)
     }
   }
+}
+
+/** The pile without those on its top who have left it. */
+function firstThere(alarm: Alarm | undefined): Alarm | undefined {
+  while (alarm !== undefined && alarm.slot === GONE) {
+    const { behind } = alarm
+    alarm.slot = NOT_ARMED
+    alarm.behind = undefined
+    alarm = behind
+  }
+  return alarm
+}
+
+function reversed(alarm: Alarm | undefined): Alarm | undefined {
+  let last: Alarm | undefined
+  while (alarm !== undefined) {
+    const { behind } = alarm
+    alarm.behind = last
+    last = alarm
+    alarm = behind
+  }
+  return last
 }
 
 /** The clock of the machine: what every policy uses unless a test injects another. */

@@ -46,17 +46,13 @@ export type Telemetry = (event: RetryEvent) => void
 
 const observers: Telemetry[] = []
 
-/** Hears the events of the whole process until the returned function is called. */
-export function observe(observer: Telemetry): () => void {
+/** Hears what belongs to no operation (warnings, changes of breakers) until the returned function is called. */
+export function listen(observer: Telemetry): () => void {
   observers.push(observer)
   return () => {
     const place = observers.indexOf(observer)
     if (place >= 0) observers.splice(place, 1)
   }
-}
-
-export function isObserved(): boolean {
-  return observers.length > 0
 }
 
 /** Tells everybody who listens; one that throws disturbs neither the call nor the others. */
@@ -85,7 +81,7 @@ export function forgetWarnings(): void {
   warned.clear()
 }
 
-function tell(observer: Telemetry, event: RetryEvent): void {
+export function tell(observer: Telemetry, event: RetryEvent): void {
   try {
     observer(event)
   } catch (error) {

@@ -1,4 +1,5 @@
 import { warnOnce } from '../ports/telemetry.ts'
+import { nextTurn } from '../ports/turn.ts'
 import type { Attempt } from './options.ts'
 import type { Setup } from './setup.ts'
 
@@ -41,23 +42,24 @@ export class RunningAttempt implements Attempt {
     return this.#owner.lastError
   }
 
-  stop(stopped: Stop): void {
+  /** Tells it to stop. It has until the next turn of the event loop to bring a success home; then it is `onDeaf`. */
+  stop(stopped: Stop, onDeaf: () => void): void {
+    if (this.stopped === undefined) nextTurn(onDeaf)
     this.stopped = stopped
     this.#controller?.abort(stopped.error)
   }
 
   /** Its result came when nobody waited for it any more. */
-  endLate<T, A>(setup: Setup<T, A>): void {
-    this.warnIfDeaf(setup)
+  endLate<T, A>(setup: Setup<T, A>, name: string): void {
+    this.warnIfDeaf(setup, name)
     this.stopped = undefined
   }
 
   /** Two attempts that run at once are what a time-out was meant to prevent: said once, with the remedy. */
-  warnIfDeaf<T, A>({ clock, options }: Setup<T, A>): void {
-    const { telemetry, name = 'retry' } = options
+  warnIfDeaf<T, A>({ clock, options }: Setup<T, A>, name: string): void {
     if (this.stopped === undefined || clock.monotonic() - this.stopped.at < DEAF_AFTER_MS) return
     const say = `attempt ${this.attempt} of ${name} goes on though its signal was aborted: hand attempt.signal to what it calls`
-    warnOnce('signal-ignored', name, say, telemetry)
+    warnOnce('signal-ignored', name, say, options.telemetry)
   }
 }
 

@@ -1,6 +1,8 @@
 import { InvalidPolicyError } from '../errors.ts'
+import { isObject } from '../classify/marks.ts'
 import { inProcessShare } from './decide.ts'
 import { checkRetryPolicy, DEFAULT_POLICY, type RetryPolicy, type RetryPolicyInput } from './policy.ts'
+import type { Setup } from './setup.ts'
 
 /** A policy ready for use: checked, completed, frozen. */
 export interface CompiledPolicy {
@@ -8,45 +10,64 @@ export interface CompiledPolicy {
   readonly document: RetryPolicy
   /** Its share in this process: what `retry` keeps to. */
   readonly policy: RetryPolicy
+  /** What calls without options have in common; made by the first of them. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  setup?: Setup<any, never>
 }
+
+export function compilePolicy(input: RetryPolicyInput | undefined): CompiledPolicy {
+  return input === undefined ? COMPILED_DEFAULT : (findAgain(input) ?? compileAnew(input))
+}
+
+const COMPILED_DEFAULT: CompiledPolicy = { document: DEFAULT_POLICY, policy: DEFAULT_POLICY }
+
+/** More than the policies a busy place in a program alternates between; few enough to be looked through. */
+const KEPT = 8
+
+const recent: { readonly from: Shape; readonly compiled: CompiledPolicy }[] = []
 
 /**
  * A policy is often a literal in the call, made anew each time. Its compiled form is found again by what is in it,
  * so that it is checked once, and a caller who changes the object later is heeded.
  */
-export function compilePolicy(input: RetryPolicyInput): CompiledPolicy {
-  for (const { from, compiled } of recent) if (isSame(from, input)) return compiled
+function findAgain(input: RetryPolicyInput): CompiledPolicy | undefined {
+  for (let n = 0; n < recent.length; n++) if (recent[n]!.from.isThatOf(input)) return recent[n]!.compiled
+  return undefined
+}
+
+function compileAnew(input: RetryPolicyInput): CompiledPolicy {
   const checked = checkRetryPolicy(input)
   if (checked.problems !== undefined) throw new InvalidPolicyError(checked.problems)
   const document = frozenCopy(checked.policy)
   const compiled = { document, policy: Object.freeze(inProcessShare(document)) }
   if (recent.length >= KEPT) recent.pop()
-  recent.unshift({ from: frozenCopy(input), compiled })
+  recent.unshift({ from: new Shape(input), compiled })
   return compiled
 }
 
-export const COMPILED_DEFAULT: CompiledPolicy = { document: DEFAULT_POLICY, policy: DEFAULT_POLICY }
+/** What is in an object or a list, all the way down. */
+class Shape {
+  readonly #isList: boolean
+  readonly #fields: readonly string[]
+  readonly #values: readonly unknown[]
 
-/** More than the policies a busy place in a program alternates between; few enough to be looked through. */
-const KEPT = 8
-
-const recent: { readonly from: object; readonly compiled: CompiledPolicy }[] = []
-
-function isSame(known: unknown, input: unknown): boolean {
-  if (known === input) return true
-  if (typeof known !== 'object' || typeof input !== 'object' || known === null || input === null) return false
-  if (Array.isArray(known) !== Array.isArray(input)) return false
-  let fields = 0
-  for (const field in input) {
-    // A field that is not there must not be mistaken for one that is undefined, or for what a prototype has.
-    if (!Object.hasOwn(known, field)) return false
-    fields++
-    const mine = (known as Record<string, unknown>)[field]
-    const theirs = (input as Record<string, unknown>)[field]
-    if (mine !== theirs && !isSame(mine, theirs)) return false
+  constructor(input: object) {
+    this.#isList = Array.isArray(input)
+    this.#fields = Object.keys(input)
+    // What is undefined could be taken for what is not there: no number equals itself then.
+    this.#values = Object.values(input).map(value => (isObject(value) ? new Shape(value) : (value ?? NaN)))
   }
-  for (const _ in known) fields--
-  return fields === 0
+
+  /** As many fields, and each of them the same: then there is no other. */
+  isThatOf(input: unknown): boolean {
+    if (!isObject(input) || Array.isArray(input) !== this.#isList) return false
+    for (let n = 0; n < this.#fields.length; n++) {
+      const value = (input as { readonly [field: string]: unknown })[this.#fields[n]!]
+      const known = this.#values[n]
+      if (value !== known && !(known instanceof Shape && known.isThatOf(value))) return false
+    }
+    return Object.keys(input).length === this.#fields.length
+  }
 }
 
 /** All the way down: nobody who is shown a policy can change it for the others. Proxies become what they stand for. */

@@ -1,66 +1,71 @@
 import { failure, SUCCESS, type Failure, type Fault, type Outcome } from '../classify/outcome.ts'
 import { AttemptTimeoutError, DeadlineError, RefusedError } from '../errors.ts'
-import { NOT_ARMED, type Alarm } from '../ports/clock.ts'
+import { NOT_ARMED, type Alarm, type Clock } from '../ports/clock.ts'
+import { presentContext, runIn } from '../ports/context.ts'
 import { newIdempotencyKey } from '../ports/random.ts'
 import { followSignal, unfollowSignal, type SignalFollower } from '../ports/signals.ts'
-import { emit, isObserved, type OperationEvent } from '../ports/telemetry.ts'
-import { nextTurn } from '../ports/turn.ts'
 import { RunningAttempt, type Stop } from './attempt.ts'
-import type { CompiledPolicy } from './compile.ts'
-import { deadlineOf, decide, firstState, type GiveUpReason } from './decide.ts'
+import { companionsOf, type Accompanied, type Companion, type End } from './companion.ts'
+import { deadlineOf, firstState, type GiveUpReason } from './decide.ts'
 import { rememberHistory } from './history.ts'
 import { judge } from './judge.ts'
-import { EXHAUSTED_REASONS, type Work } from './options.ts'
+import { settleFailed } from './exhausted.ts'
+import { NO_OPTIONS, type CallOptions, type Work } from './options.ts'
 import { Rest } from './rest.ts'
 import type { Setup } from './setup.ts'
-import { asPromise } from './thenable.ts'
-
-let operations = 0
+import { isThenable } from './thenable.ts'
 
 /**
  * One operation, as a state machine without a frame of its own: while it waits, it is an entry in the clock's heap
  * and nothing else.
  *
- *   begin ──► running ──► ended
- *              ▲   │ failed, and the policy allows another
- *         ring │   ▼
- *             waiting ──► ended: aborted, or refused by a gate
+ *                  gates say yes
+ *   begin ──► ask ──────────────► calling ──► ended: well, or given up
+ *             ▲ │ not yet            │ failed, and the policy allows another
+ *        ring │ ▼                    │
+ *             waiting ◄──────────────┘
+ *               └──► ended: aborted, refused, or too late
  *
  *  1. `#current` is the attempt whose result counts; that of any other comes too late.
- *  2. The alarm is the attempt's time-out while running, and the end of the wait while waiting.
+ *  2. The alarm is the attempt's time-out while calling, and the end of the wait while waiting.
  *  3. An attempt that is told to stop has until the next turn of the event loop to bring a success home.
  */
-export class Operation<T, A> implements Alarm, SignalFollower {
+export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   dueAt = 0
   slot: number = NOT_ARMED
+  behind: Alarm | undefined = undefined
+  /** How its promise is settled; given as that is made. */
+  resolve!: (value: T | A) => void
+  reject!: (error: unknown) => void
   readonly startedAt: number
   deadlineAt: number | undefined = undefined
+  attempts = 0
+  id = 0
   readonly #work: Work<T>
-  readonly #compiled: CompiledPolicy
   readonly #setup: Setup<T, A>
-  readonly #resolve: (value: T | A) => void
-  readonly #reject: (error: unknown) => void
-  #attempts = 0
+  readonly #call: CallOptions
   #current: RunningAttempt | undefined = undefined
+  #isWaiting = false
+  #companion: Companion | undefined = undefined
   #rest: Rest | undefined = undefined
 
-  constructor(
-    work: Work<T>,
-    compiled: CompiledPolicy,
-    setup: Setup<T, A>,
-    resolve: (value: T | A) => void,
-    reject: (error: unknown) => void,
-  ) {
+  constructor(work: Work<T>, setup: Setup<T, A>, call: CallOptions = NO_OPTIONS) {
     this.startedAt = setup.clock.monotonic()
     this.#work = work
-    this.#compiled = compiled
     this.#setup = setup
-    this.#resolve = resolve
-    this.#reject = reject
+    this.#call = call
+  }
+
+  get name(): string {
+    return this.#setup.options.name ?? 'retry'
+  }
+
+  get clock(): Clock {
+    return this.#setup.clock
   }
 
   get idempotencyKey(): string {
-    return this.#setup.options.idempotencyKey ?? (this.#needRest().key ??= newIdempotencyKey())
+    return this.#call.idempotencyKey ?? (this.#needRest().key ??= newIdempotencyKey())
   }
 
   get lastError(): unknown {
@@ -72,79 +77,109 @@ export class Operation<T, A> implements Alarm, SignalFollower {
   }
 
   begin(): void {
-    const { isPlain, budget, sharesClock } = this.#setup
-    if (!isPlain && !this.#mayBegin()) return
-    if (budget !== false && budget.deposit(sharesClock ? this.startedAt : undefined) === false)
-      this.#giveUp('budget', new RefusedError('budget', 'the retry budget is empty and denies new calls too'))
-    else if (isPlain || !this.#isAborted()) this.#start(this.startedAt)
+    const { signal, deadlineAt } = this.#call
+    if (deadlineAt !== undefined) this.deadlineAt = this.startedAt + deadlineAt - this.#setup.clock.now()
+    if (signal?.aborted === false) followSignal(signal, this)
+    this.#companion = companionsOf(this, this.#setup.gates)
+    this.#ask(this.startedAt)
   }
 
   /** The alarm: an attempt has had its time, or a wait is over. */
   ring(): void {
+    runIn(this.#rest?.context, () => this.#wake())
+  }
+
+  onAbort(reason: unknown): void {
+    if (this.#current !== undefined) this.#stop(this.#current, 'aborted', reason)
+    // Neither calling nor waiting: somebody aborts while being told something, and is heard at the next step.
+    else if (this.#isWaiting) this.#giveUp('aborted', reason)
+  }
+
+  askAgain(): void {
+    if (!this.#isWaiting) return
+    this.#setup.clock.disarm(this)
+    this.ring()
+  }
+
+  refuse(refusal: RefusedError): void {
+    if (this.#isWaiting) this.#refuse(refusal)
+  }
+
+  /** Somebody's callback threw: a judgement, a die, a budget. That is the caller's to know, and the end. */
+  crash(error: unknown): void {
+    this.reject(error)
+    if (this.#current !== undefined) this.#leave('ignored')
+    this.#close({ reason: 'permanent', elapsedMs: this.#setup.clock.monotonic() - this.startedAt, error })
+  }
+
+  #wake(): void {
+    this.#isWaiting = false
     try {
-      if (this.#current === undefined) this.#startAgain(this.#setup.clock.monotonic())
+      if (this.#current === undefined) this.#ask(this.#setup.clock.monotonic())
       else this.#timeOut(this.#current)
     } catch (error) {
       this.crash(error)
     }
   }
 
-  onAbort(reason: unknown): void {
-    if (this.#current !== undefined) this.#stop(this.#current, 'aborted', reason)
-    // Neither calling nor waiting: somebody aborts while being told something, and is heard at the next step.
-    else if (this.slot !== NOT_ARMED) this.#giveUp('aborted', reason)
+  /** Before every attempt: may it begin? The budget comes last, so that nobody pays for what is refused. */
+  #ask(now: number): void {
+    if (!(now < deadlineOf(this.#setup.compiled.policy, this)))
+      return this.#giveUp('deadline', this.attempts === 0 ? new DeadlineError() : this.lastError)
+    if (this.#call.signal !== undefined && this.#isAborted()) return
+    if (this.#companion !== undefined && !this.#mayEnter(this.#companion, now)) return
+    // Paid for here and not before a wait: whoever is aborted while waiting has taken nothing.
+    if (this.#setup.pay(this.#rest?.last?.fault, now)) this.#start(now)
+    else this.#refuse(new RefusedError('budget', 'the retry budget is empty and denies new calls too'))
   }
 
-  /** Somebody's callback threw: a judgement, a die, a budget. That is the caller's to know, and the end. */
-  crash(error: unknown): void {
-    this.#reject(error)
-    if (this.#current !== undefined) this.#leave('ignored')
-    this.#close()
+  #mayEnter(companion: Companion, now: number): boolean {
+    const answer = companion.enter?.(now)
+    if (typeof answer === 'number') this.#waitUntil(Math.min(answer, deadlineOf(this.#setup.compiled.policy, this)))
+    else if (answer !== undefined) this.#refuse(answer)
+    return answer === undefined && !this.#isAborted()
   }
 
-  #mayBegin(): boolean {
-    const { signal, deadlineAt } = this.#setup.options
-    if (deadlineAt !== undefined) this.deadlineAt = this.startedAt + deadlineAt - this.#setup.clock.now()
-    if (signal?.aborted === false) followSignal(signal, this)
-    const isLate = !(this.startedAt < deadlineOf(this.#compiled.policy, this))
-    if (isLate) this.#giveUp('deadline', new DeadlineError())
-    return !isLate && !this.#isAborted() && !this.#isRefused() && !this.#isAborted()
-  }
-
-  #startAgain(now: number): void {
-    const { budget, sharesClock } = this.#setup
-    if (now >= deadlineOf(this.#compiled.policy, this)) return this.#giveUp('deadline')
-    if (this.#isRefused() || this.#isAborted()) return
-    // Paid for here and not before the wait: whoever is aborted while waiting has taken nothing.
-    if (budget !== false && !budget.tryWithdraw(this.#rest!.last!.fault, sharesClock ? now : undefined))
-      this.#giveUp('budget')
-    else this.#start(now)
+  /** What an attempt threw says more than the gate that kept the next one back. */
+  #refuse(refusal: RefusedError): void {
+    this.#giveUp(refusal.code, this.attempts === 0 ? refusal : this.lastError)
   }
 
   #start(now: number): void {
-    const { policy } = this.#compiled
-    const attempt = (this.#current = new RunningAttempt(this, ++this.#attempts, now))
-    this.dueAt = Math.min(now + policy.attemptTimeoutMs, deadlineOf(policy, this))
-    if (this.dueAt !== Infinity) this.#setup.clock.arm(this)
-    if (this.#isObserved()) this.#tell({ kind: 'attempt-started' })
-    let promise: T | Promise<T>
+    const { clock, compiled, options } = this.#setup
+    const attempt = (this.#current = new RunningAttempt(this, ++this.attempts, now))
+    const timeoutMs = options.attemptTimeoutMs?.() ?? compiled.policy.attemptTimeoutMs
+    this.dueAt = Math.min(now + timeoutMs, deadlineOf(compiled.policy, this))
+    if (this.dueAt !== Infinity) clock.arm(this)
+    const work = this.#work
+    const companion = this.#companion
+    companion?.started?.()
+    let result: T | PromiseLike<T>
     try {
-      promise = asPromise(this.#work(attempt))
+      result = companion?.around === undefined ? work(attempt) : companion.around(() => work(attempt), attempt)
+      // A promise of another realm, or no promise at all but something like one.
+      if (!(result instanceof Promise) && isThenable(result)) result = Promise.resolve(result)
     } catch (error) {
       return this.#settle(attempt, false, error)
     }
-    if (!(promise instanceof Promise)) return this.#settle(attempt, true, promise)
-    promise.then(
+    if (!(result instanceof Promise)) return this.#settle(attempt, true, result)
+    result.then(
       value => this.#settle(attempt, true, value),
       error => this.#settle(attempt, false, error),
     )
   }
 
-  /** An attempt returned or threw something. */
+  /** The work of an attempt has ended, in time or not. */
   #settle(attempt: RunningAttempt, returned: boolean, what: unknown): void {
+    if (attempt === this.#current) this.#take(attempt, returned, what)
+    else attempt.endLate(this.#setup, this.name)
+    if (this.#companion !== undefined) this.#companion.workEnded?.()
+  }
+
+  /** An attempt's result counts. */
+  #take(attempt: RunningAttempt, returned: boolean, what: unknown): void {
     try {
-      if (attempt !== this.#current) attempt.endLate(this.#setup)
-      else if (returned) this.#onReturn(attempt, what as T)
+      if (returned) this.#onReturn(attempt, what as T)
       else this.#onThrow(attempt, what)
     } catch (error) {
       this.crash(error)
@@ -152,26 +187,23 @@ export class Operation<T, A> implements Alarm, SignalFollower {
   }
 
   #onReturn(attempt: RunningAttempt, value: T): void {
-    const { isPlain, options } = this.#setup
-    const outcome = isPlain || options.classifyResult === undefined ? SUCCESS : options.classifyResult(value)
+    const { classifyResult } = this.#setup.options
+    const outcome = classifyResult === undefined ? SUCCESS : classifyResult(value)
     if (outcome.kind === 'failure')
       return attempt.stopped === undefined ? this.#fail(attempt, outcome, value, true) : this.#onThrow(attempt, value)
     this.#leave(undefined)
-    // Nearly every call ends here, plain and unobserved: nothing is to be noted, nothing to be given back.
-    if (!isPlain || this.#isObserved()) {
-      this.#note(attempt, SUCCESS)
-      this.#close()
-    }
-    this.#resolve(value)
+    if (this.#companion !== undefined) this.#tellEnd(attempt, SUCCESS, undefined)
+    if (this.#companion !== undefined || this.#call !== NO_OPTIONS) this.#close()
+    this.resolve(value)
   }
 
   #onThrow(attempt: RunningAttempt, error: unknown): void {
     const { stopped } = attempt
-    if (stopped === undefined) return this.#fail(attempt, judge(error, this.#compiled.policy, this.#setup), error)
+    if (stopped === undefined) return this.#fail(attempt, judge(error, this.#setup), error)
     if (stopped.reason === 'attempt-timeout') return this.#fail(attempt, failure('ambiguous'), stopped.error)
-    const fault = stopped.reason === 'aborted' ? 'ignored' : 'ambiguous'
-    this.#leave(fault)
-    this.#note(attempt, failure(fault), stopped.error)
+    const outcome = failure(stopped.reason === 'aborted' ? 'ignored' : 'ambiguous')
+    this.#leave(outcome.fault)
+    this.#note(attempt, outcome, stopped.error, false)
     this.#giveUp(stopped.reason, stopped.error)
   }
 
@@ -179,19 +211,24 @@ export class Operation<T, A> implements Alarm, SignalFollower {
   #fail(attempt: RunningAttempt, outcome: Failure, error: unknown, returned = false): void {
     this.#leave(outcome.fault)
     const now = this.#note(attempt, outcome, error, returned)
-    const { options, clock, random, expectedCallMs, budget, sharesClock } = this.#setup
-    const state = this.#rest?.state ?? firstState(this.#compiled.policy, this, options.once)
-    const moment = { now, roll: random(), expectedCallMs }
-    const decision = decide(this.#compiled.policy, state, outcome, moment, options.curve)
+    const setup = this.#setup
+    const state = this.#rest?.state ?? firstState(setup.compiled.policy, this, this.#call.once)
+    const decision = setup.decide(state, outcome, now, this.#call.expectedCallMs)
     if (decision.kind !== 'retry') return this.#giveUp(decision.kind === 'give-up' ? decision.reason : 'permanent')
-    if (budget !== false && budget.covers?.(outcome.fault, sharesClock ? now : undefined) === false)
-      return this.#giveUp('budget')
+    if (!setup.couldPay(outcome.fault, now)) return this.#giveUp('budget')
+    const refusal = this.#companion?.mayRetry?.()
+    if (refusal !== undefined) return this.#refuse(refusal)
     this.#needRest().state = decision.state
-    if (returned) options.discard?.(error as T)
-    if (this.#isObserved()) this.#tell({ kind: 'retry-scheduled', delayMs: Math.round(decision.at - now), outcome })
-    if (this.#isAborted()) return
-    this.dueAt = decision.at
-    clock.arm(this)
+    if (returned) setup.options.discard?.(error as T)
+    this.#companion?.waits?.({ delayMs: Math.round(decision.at - now), outcome })
+    if (!this.#isAborted()) this.#waitUntil(decision.at)
+  }
+
+  #waitUntil(dueAt: number): void {
+    this.#needRest().context ??= presentContext()
+    this.#isWaiting = true
+    this.dueAt = dueAt
+    this.#setup.clock.arm(this)
   }
 
   /** The end of every attempt whose result counts: its time-out and its place in the budget are given back. */
@@ -199,101 +236,65 @@ export class Operation<T, A> implements Alarm, SignalFollower {
     const { clock, budget } = this.#setup
     clock.disarm(this)
     this.#current = undefined
-    if (budget !== false) budget.settle?.(fault, this.#rest?.last?.fault)
+    if (budget !== undefined) budget.settle?.(fault, this.#rest?.last?.fault)
   }
 
-  /** For whoever keeps a record of attempts: the breaker, observers, the history of a failure. Returns the instant. */
-  #note(attempt: RunningAttempt, outcome: Outcome, error?: unknown, returned = false): number {
-    const { options, clock } = this.#setup
-    const rest = this.#needRest()
-    const now = clock.monotonic()
+  /** For the history of a failure, and for whoever goes along. Returns the instant. */
+  #note(attempt: RunningAttempt, outcome: Failure, error: unknown, returned: boolean): number {
+    const now = this.#tellEnd(attempt, outcome, error)
+    this.#needRest().remember(attempt, outcome, now - attempt.startedAt, error, returned)
+    return now
+  }
+
+  #tellEnd(attempt: RunningAttempt, outcome: Outcome, error: unknown): number {
+    const now = this.#setup.clock.monotonic()
     const durationMs = now - attempt.startedAt
-    if (rest.permit !== undefined) rest.permit = options.breaker?.attemptEnded(rest.permit, outcome, durationMs)
-    if (this.#isObserved())
-      this.#tell({ kind: 'attempt-ended', outcome, durationMs, elapsedMs: now - this.startedAt, error })
-    if (outcome.kind === 'failure') {
-      const { fault, retryAfterMs, unknown = false } = outcome
-      rest.remember({ attempt: attempt.attempt, durationMs, fault, error, returned, retryAfterMs, unknown })
-    }
+    this.#companion?.ended?.({ outcome, durationMs, elapsedMs: now - this.startedAt, error })
     return now
   }
 
   /** The end without success: what the last attempt threw is thrown, what it returned is returned. */
   #giveUp(reason: GiveUpReason, error: unknown = this.lastError): void {
-    this.#close()
-    const { options, clock } = this.#setup
+    const elapsedMs = this.#setup.clock.monotonic() - this.startedAt
     const { failures = [], last } = this.#needRest()
-    const elapsedMs = clock.monotonic() - this.startedAt
-    const history = { reason, attempts: this.#attempts, elapsedMs, failures }
+    const history = { reason, attempts: this.attempts, elapsedMs, failures }
     rememberHistory(error, history)
-    if (this.#isObserved()) this.#tell({ kind: 'gave-up', reason, elapsedMs, error })
-    const returned = last?.returned === true && last.error === error
-    const settle = (): void => (returned ? this.#resolve(error as T) : this.#reject(error))
-    const { onExhausted } = options
-    if (onExhausted === undefined || !EXHAUSTED_REASONS.includes(reason)) return settle()
-    const exhausted = { reason, error, history, policy: this.#compiled.document, idempotencyKey: this.idempotencyKey }
-    new Promise<A>(resolve => resolve(onExhausted(exhausted))).then(this.#resolve, (hookError: unknown) => {
-      this.#tell({ kind: 'exhausted-hook-failed', error: hookError })
-      settle()
-    })
+    this.#close({ reason, elapsedMs, error })
+    const failed = { error, history, returned: last?.returned === true && last.error === error }
+    settleFailed(this, this.#setup, failed, hookError => this.#companion?.hookFailed?.(hookError))
   }
 
-  /** Nothing is left behind: no alarm, no follower, no permit. */
-  #close(): void {
-    const { options, clock } = this.#setup
-    clock.disarm(this)
-    if (options.signal !== undefined) unfollowSignal(options.signal, this)
-    if (this.#rest?.permit !== undefined) options.breaker?.operationEnded(this.#rest.permit)
+  /** Nothing is left behind: no alarm, no follower, no place behind a gate. */
+  #close(end?: End): void {
+    this.#isWaiting = false
+    this.#setup.clock.disarm(this)
+    if (this.#call.signal !== undefined) unfollowSignal(this.#call.signal, this)
+    this.#companion?.over?.(end)
   }
 
   #timeOut(attempt: RunningAttempt): void {
-    this.#rest?.abandoned?.warnIfDeaf(this.#setup)
-    if (this.dueAt < deadlineOf(this.#compiled.policy, this))
-      this.#stop(attempt, 'attempt-timeout', new AttemptTimeoutError(attempt.attempt, this.dueAt - attempt.startedAt))
-    else
-      this.#stop(attempt, 'deadline', new DeadlineError(attempt.attempt, this.dueAt - this.startedAt, this.lastError))
+    this.#rest?.abandoned?.warnIfDeaf(this.#setup, this.name)
+    if (this.dueAt < deadlineOf(this.#setup.compiled.policy, this))
+      this.#stop(attempt, 'attempt-timeout', new AttemptTimeoutError(this.attempts, this.dueAt - attempt.startedAt))
+    else this.#stop(attempt, 'deadline', new DeadlineError(this.attempts, this.dueAt - this.startedAt, this.lastError))
   }
 
   #stop(attempt: RunningAttempt, reason: Stop['reason'], error: unknown): void {
-    const { clock } = this.#setup
-    const isTold = attempt.stopped !== undefined
-    clock.disarm(this)
-    attempt.stop({ reason, error, at: clock.monotonic() })
-    if (isTold) return
-    nextTurn(() => {
+    this.#setup.clock.disarm(this)
+    attempt.stop({ reason, error, at: this.#setup.clock.monotonic() }, () => {
       if (attempt !== this.#current) return
       this.#needRest().abandoned = attempt
-      this.#settle(attempt, false, error)
+      this.#take(attempt, false, error)
     })
   }
 
   #isAborted(): boolean {
-    const { aborted = false, reason } = this.#setup.options.signal ?? {}
+    const { aborted = false, reason } = this.#call.signal ?? {}
     if (aborted) this.#giveUp('aborted', reason)
     return aborted
   }
 
-  #isRefused(): boolean {
-    const { breaker } = this.#setup.options
-    if (breaker === undefined) return false
-    const rest = this.#needRest()
-    const answer = breaker.ask(rest.permit)
-    if (!(answer instanceof Error)) rest.permit = answer
-    else this.#giveUp('breaker-open', rest.last === undefined ? answer : rest.last.error)
-    return answer instanceof Error
-  }
-
   #needRest(): Rest {
     return (this.#rest ??= new Rest())
-  }
-
-  #isObserved(): boolean {
-    return isObserved() || this.#setup.options.telemetry !== undefined
-  }
-
-  #tell(event: OperationEvent): void {
-    const { name = 'retry', telemetry } = this.#setup.options
-    const operationId = (this.#needRest().id ||= ++operations)
-    emit({ ...event, name, operationId, attempt: this.#attempts }, telemetry)
   }
 }

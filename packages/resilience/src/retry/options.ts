@@ -4,10 +4,9 @@ import type { Failure, Fault, Outcome } from '../classify/outcome.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
+import type { Gate } from './companion.ts'
 import type { Curve } from './curves.ts'
-import type { GiveUpReason } from './decide.ts'
-import type { History } from './history.ts'
-import type { RetryPolicy } from './policy.ts'
+import type { Exhausted } from './exhausted.ts'
 
 /** What the work is given. */
 export interface Attempt {
@@ -25,12 +24,10 @@ export interface Attempt {
 
 export type Work<T> = (attempt: Attempt) => T | PromiseLike<T>
 
-/** What surrounds a call and is no part of the policy. `A` is what `onExhausted` puts in the place of an error. */
-export interface RetryOptions<T = unknown, A = never> {
+/** What one operation has of its own. */
+export interface CallOptions {
   /** The caller's own: ends a wait at once, and rejects with its reason. */
   readonly signal?: AbortSignal | undefined
-  /** What events call the operation. */
-  readonly name?: string
   readonly idempotencyKey?: string | undefined
   /**
    * Why the call must not be made twice. `not-idempotent`: unless the first provably never arrived; `not-replayable`:
@@ -38,10 +35,22 @@ export interface RetryOptions<T = unknown, A = never> {
    */
   readonly once?: 'not-idempotent' | 'not-replayable' | undefined
   /** An earlier end than the policy's: wall time, in ms since the epoch. */
-  readonly deadlineAt?: number
+  readonly deadlineAt?: number | undefined
+  /** How long a call usually takes: an attempt that cannot end in time is not begun. */
+  readonly expectedCallMs?: number | undefined
+}
+
+export const NO_OPTIONS: CallOptions = {}
+
+/** What surrounds a call and is no part of the policy. `A` is what `onExhausted` puts in the place of an error. */
+export interface RetryOptions<T = unknown, A = never> extends CallOptions {
+  /** What events call the operation. */
+  readonly name?: string
   /** Shared with other calls; `false`: none, and nothing but the policy limits the retries. Default: the process's. */
   readonly budget?: Budget | false
   readonly breaker?: Breaker
+  /** What else every attempt must pass, after the breaker, in this order: bulkheads, limits, a kill switch. */
+  readonly gates?: readonly Gate[]
   /** What a thrown error means; undefined leaves it to the ordinary rules. */
   readonly classify?: (error: unknown) => Fault | Failure | undefined
   /** What a returned value means; a failure that is not retried any more is returned all the same. */
@@ -52,34 +61,11 @@ export interface RetryOptions<T = unknown, A = never> {
   readonly curve?: Curve
   /** Whether the last attempt is made only `if-it-fits` the deadline by `expectedCallMs` (the default), or `always`. */
   readonly lastAttempt?: 'if-it-fits' | 'always'
-  /** How long a call usually takes: an attempt that cannot end in time is not begun. */
-  readonly expectedCallMs?: number
+  /** How long an attempt may take, asked before each, in place of the policy's own number. */
+  readonly attemptTimeoutMs?: () => number
   /** Asked when retries could not help: its answer takes the error's place. */
   readonly onExhausted?: (exhausted: Exhausted) => A | PromiseLike<A>
   readonly telemetry?: Telemetry
   /** Time and chance, for tests. */
   readonly ports?: { readonly clock?: Clock; readonly random?: Random }
 }
-
-/** An operation that may be taken over by somebody with more patience. */
-export interface Exhausted {
-  readonly reason: GiveUpReason
-  readonly error: unknown
-  /** Attempts made and time spent, to be carried over. */
-  readonly history: History
-  /** The whole document, of which this process has spent its share. */
-  readonly policy: RetryPolicy
-  readonly idempotencyKey: string
-}
-
-/** Reasons that more time could cure. The others are final, or the caller's own wish. */
-export const EXHAUSTED_REASONS: readonly GiveUpReason[] = [
-  'attempts',
-  'deadline',
-  'retry-after-too-long',
-  'budget',
-  'breaker-open',
-  'throttled',
-  'killed',
-  'shutdown',
-]

@@ -1,4 +1,5 @@
-import type { Permit } from '../breaker/decide.ts'
+import type { Failure } from '../classify/outcome.ts'
+import type { Context } from '../ports/context.ts'
 import type { RunningAttempt } from './attempt.ts'
 import type { RetryState } from './decide.ts'
 import { KEPT_FAILURES, type FailedAttempt } from './history.ts'
@@ -10,14 +11,14 @@ export class Rest {
   last: FailedAttempt | undefined = undefined
   /** An attempt that was told to stop and did not. */
   abandoned: RunningAttempt | undefined = undefined
-  permit: Permit | undefined = undefined
   key: string | undefined = undefined
-  id = 0
+  context: Context | undefined = undefined
 
-  remember(failed: FailedAttempt): void {
-    this.last = failed
+  remember(attempt: RunningAttempt, outcome: Failure, durationMs: number, error: unknown, returned: boolean): void {
+    const { fault, retryAfterMs, unknown = false } = outcome
+    this.last = { attempt: attempt.attempt, durationMs, fault, error, returned, retryAfterMs, unknown }
     // A list of one is made for one: most operations that fail once do not fail twice.
-    if (this.failures === undefined) this.failures = [failed]
-    else if (this.failures.push(failed) > KEPT_FAILURES) this.failures.shift()
+    if (this.failures === undefined) this.failures = [this.last]
+    else if (this.failures.push(this.last) > KEPT_FAILURES) this.failures.shift()
   }
 }

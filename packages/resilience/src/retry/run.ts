@@ -1,8 +1,8 @@
-import { COMPILED_DEFAULT, compilePolicy, type CompiledPolicy } from './compile.ts'
+import { compilePolicy, type CompiledPolicy } from './compile.ts'
 import { Operation } from './operation.ts'
-import type { RetryOptions, Work } from './options.ts'
+import type { CallOptions, RetryOptions, Work } from './options.ts'
 import type { RetryPolicyInput } from './policy.ts'
-import { DEFAULT_SETUP, Setup } from './setup.ts'
+import { bareSetup, Setup } from './setup.ts'
 
 /**
  * Calls `work` until it succeeds, or until its policy says that it is enough. The caller's word is taken that `work`
@@ -17,13 +17,18 @@ export function retry<T, A = never>(
   policy?: RetryPolicyInput,
   options?: RetryOptions<T, A>,
 ): Promise<T | A> {
+  // Most calls have neither: they need not be looked at, only made.
+  if (policy === undefined && options === undefined && typeof work === 'function')
+    return begin(work, DEFAULT, undefined)
   try {
     if (typeof work !== 'function') throw new TypeError(`retry calls a function, and was given ${String(work)}`)
-    return retryCompiled(work, policy === undefined ? COMPILED_DEFAULT : compilePolicy(policy), options)
+    return retryCompiled(work, compilePolicy(policy), options)
   } catch (error) {
     return Promise.reject(error)
   }
 }
+
+const DEFAULT = /* @__PURE__ */ bareSetup(/* @__PURE__ */ compilePolicy(undefined))
 
 /** The same with a policy that is compiled already: for the other shells of this package. */
 export function retryCompiled<T, A = never>(
@@ -31,12 +36,16 @@ export function retryCompiled<T, A = never>(
   compiled: CompiledPolicy,
   options?: RetryOptions<T, A>,
 ): Promise<T | A> {
-  // Before the promise: a getter among the options may begin an operation of its own.
-  const setup: Setup<T, A> = options === undefined ? DEFAULT_SETUP : new Setup(options)
+  return begin<T, A>(work, options === undefined ? bareSetup(compiled) : new Setup(compiled, options), options)
+}
+
+/** Begins one operation: `setup` may be shared with others, `call` is its own. */
+function begin<T, A>(work: Work<T>, setup: Setup<T, A>, call: CallOptions | undefined): Promise<T | A> {
+  const operation = new Operation<T, A>(work, setup, call)
+  beginning = operation
   const promise = new Promise<T | A>(keepSettlers)
-  const operation = new Operation<T, A>(work, compiled, setup, resolveLast, rejectLast)
   // Whatever stays here would keep the newest result from being collected.
-  resolveLast = rejectLast = nobody
+  beginning = undefined
   try {
     operation.begin()
   } catch (error) {
@@ -46,10 +55,9 @@ export function retryCompiled<T, A = never>(
 }
 
 /** One executor for all: a closure for each call would be the largest thing that a quick call allocates. */
-const nobody = (): void => {}
-let resolveLast: (value: unknown) => void = nobody
-let rejectLast: (error: unknown) => void = nobody
+// oxlint-disable-next-line typescript/no-explicit-any
+let beginning: Operation<any, any> | undefined = undefined
 const keepSettlers = (resolve: (value: never) => void, reject: (error: unknown) => void): void => {
-  resolveLast = resolve as (value: unknown) => void
-  rejectLast = reject
+  beginning!.resolve = resolve as (value: unknown) => void
+  beginning!.reject = reject
 }

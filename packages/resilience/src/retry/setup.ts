@@ -1,50 +1,74 @@
 import { defaultBudget, type Budget } from '../budget/budget.ts'
+import type { Fault, Outcome } from '../classify/outcome.ts'
 import type { Clock } from '../ports/clock.ts'
 import { systemRandom, type Random } from '../ports/random.ts'
 import { systemClock } from '../ports/system-clock.ts'
+import type { Gate } from './companion.ts'
+import type { CompiledPolicy } from './compile.ts'
+import { decide, type Decision, type RetryState } from './decide.ts'
 import type { RetryOptions } from './options.ts'
+import { Reporter } from './report.ts'
 
-/** The options of a call with time, chance and budget settled. */
+/** A policy and its surroundings, settled: what any number of operations can have in common. */
 export class Setup<T, A> {
+  readonly compiled: CompiledPolicy
   readonly options: RetryOptions<T, A>
   readonly clock: Clock
   readonly random: Random
-  readonly budget: Budget | false
+  readonly budget: Budget | undefined
   /** A reading of the clock may be handed on only to a budget that counts by the same one. */
-  readonly sharesClock: boolean
-  readonly expectedCallMs: number
-  /** Nobody watches the call, nobody can end it, nobody judges what it returns. */
-  readonly isPlain: boolean
+  readonly #sharesClock: boolean
+  readonly gates: readonly Gate[] | undefined
 
-  constructor(options: RetryOptions<T, A>) {
-    checkOptions(options as { readonly [option: string]: unknown })
-    const { ports, signal, deadlineAt, breaker, classifyResult, telemetry } = options
+  constructor(compiled: CompiledPolicy, options: RetryOptions<T, A>) {
+    checkOptions(options)
+    const { ports, budget } = options
+    this.compiled = compiled
     this.options = options
     this.clock = ports?.clock ?? systemClock
     this.random = ports?.random ?? systemRandom
-    this.budget = options.budget ?? defaultBudget(this.clock)
-    this.sharesClock = this.budget !== false && this.budget.clock === this.clock
-    this.expectedCallMs = options.lastAttempt === 'always' ? 0 : (options.expectedCallMs ?? 0)
-    this.isPlain = (signal ?? deadlineAt ?? breaker ?? classifyResult ?? telemetry) === undefined
+    this.budget = budget === false ? undefined : (budget ?? defaultBudget(this.clock))
+    this.#sharesClock = this.budget?.clock === this.clock
+    this.gates = gatesOf(options)
+  }
+
+  decide(state: RetryState, outcome: Outcome, now: number, expectedCallMs = 0): Decision {
+    const { lastAttempt, curve } = this.options
+    const moment = { now, roll: this.random(), expectedCallMs: lastAttempt === 'always' ? 0 : expectedCallMs }
+    return decide(this.compiled.policy, state, outcome, moment, curve)
+  }
+
+  /** An attempt begins: a retry after `fault` is withdrawn from the budget, a first one is a deposit. */
+  pay(fault: Fault | undefined, now: number): boolean {
+    if (this.budget === undefined) return true
+    const at = this.#sharesClock ? now : undefined
+    return fault === undefined ? this.budget.deposit(at) !== false : this.budget.tryWithdraw(fault, at)
+  }
+
+  /** Whether a retry after `fault` could be paid for at this moment: if not, nobody need wait for it. */
+  couldPay(fault: Fault, now: number): boolean {
+    return this.budget?.covers?.(fault, this.#sharesClock ? now : undefined) !== false
   }
 }
 
-/** By name: what an option must be, in a few words, and the method by which it is known. */
-const KINDS: { readonly [option: string]: readonly [method: string, say: string] } = {
-  signal: ['addEventListener', 'an AbortSignal, not its controller'],
-  budget: ['deposit', 'what createBudget(…) returned, or false'],
-  breaker: ['ask', 'what createBreaker(…) returned'],
+/** What calls without options have in common, made by the first of them. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export function bareSetup(compiled: CompiledPolicy): Setup<any, never> {
+  return (compiled.setup ??= new Setup(compiled, {}))
+}
+
+function gatesOf<T, A>({ breaker, gates = [], telemetry }: RetryOptions<T, A>): readonly Gate[] | undefined {
+  const all = [...(breaker ? [breaker] : []), ...gates, ...(telemetry ? [new Reporter(telemetry)] : [])]
+  return all.length > 0 ? all : undefined
 }
 
 /** The mistakes that would otherwise come up later, as an error from inside of the library. */
-function checkOptions(options: { readonly [option: string]: unknown }): void {
-  for (const name in KINDS) {
-    const value = options[name] as { readonly [method: string]: unknown } | false | null | undefined
-    const [method, say] = KINDS[name]!
-    if (value && typeof value[method] !== 'function') throw new TypeError(`the option ${name} must be ${say}`)
-  }
+function checkOptions<T, A>({ signal, budget, breaker }: RetryOptions<T, A>): void {
+  if (signal) must(signal, 'addEventListener', 'signal must be an AbortSignal, not its controller')
+  if (budget) must(budget, 'deposit', 'budget must be what createBudget(…) returned, or false')
+  if (breaker) must(breaker, 'accompany', 'breaker must be what createBreaker(…) returned')
 }
 
-/** What a call without options has. */
-// oxlint-disable-next-line typescript/no-explicit-any
-export const DEFAULT_SETUP: Setup<any, never> = /* @__PURE__ */ new Setup({})
+function must<Option extends object>(option: Option, method: keyof Option, say: string): void {
+  if (typeof option[method] !== 'function') throw new TypeError(`the option ${say}`)
+}

@@ -1,0 +1,64 @@
+import { listen, tell, type OperationEvent, type Telemetry } from '../ports/telemetry.ts'
+import {
+  accompanyAll,
+  type Accompanied,
+  type Companion,
+  type End,
+  type EndedAttempt,
+  type Gate,
+  type Wait,
+} from './companion.ts'
+
+/** Hears the events of the whole process until the returned function is called; operations as they begin. */
+export function observe(observer: Telemetry): () => void {
+  const leavers = [listen(observer), accompanyAll(new Reporter(observer))]
+  return () => leavers.forEach(leave => leave())
+}
+
+/** Tells one function what happens to operations. */
+export class Reporter implements Gate {
+  readonly #observer: Telemetry
+
+  constructor(observer: Telemetry) {
+    this.#observer = observer
+  }
+
+  accompany(operation: Accompanied): Companion {
+    return new Report(operation, this.#observer)
+  }
+}
+
+class Report implements Companion {
+  readonly #operation: Accompanied
+  readonly #observer: Telemetry
+
+  constructor(operation: Accompanied, observer: Telemetry) {
+    this.#operation = operation
+    this.#observer = observer
+  }
+
+  started(): void {
+    this.#tell({ kind: 'attempt-started' })
+  }
+
+  ended(ended: EndedAttempt): void {
+    this.#tell({ kind: 'attempt-ended', ...ended })
+  }
+
+  waits(wait: Wait): void {
+    this.#tell({ kind: 'retry-scheduled', ...wait })
+  }
+
+  over(end: End | undefined): void {
+    if (end !== undefined) this.#tell({ kind: 'gave-up', ...end })
+  }
+
+  hookFailed(error: unknown): void {
+    this.#tell({ kind: 'exhausted-hook-failed', error })
+  }
+
+  #tell(event: OperationEvent): void {
+    const { name, id, attempts } = this.#operation
+    tell(this.#observer, { ...event, name, operationId: id, attempt: attempts })
+  }
+}
