@@ -20,11 +20,21 @@ describe('a limiter', () => {
   })
 
   it('takes the fields of its kind and no others', () => {
-    assert.deepEqual(say({ kind: 'aimd', backoffRatio: 0.8 }), [])
-    assert.match(say({ kind: 'vegas', backoffRatio: 0.8 })[0]!, /^limiter\.backoffRatio is an unknown field/)
+    assert.deepEqual(say({ kind: 'vegas', probeMultiplier: 10 }), [])
+    assert.match(say({ kind: 'aimd', probeMultiplier: 10 })[0]!, /^limiter\.probeMultiplier is an unknown field/)
     const [tolerance, word] = say({ kind: 'gradient2', tolerance: 0.5, rttTolerance: 2 })
-    assert.match(tolerance!, /^limiter\.tolerance must be a number from 1 to 100/)
+    assert.match(tolerance!, /^limiter\.tolerance must be a number from 1\.01 to 100/)
     assert.match(word!, /^limiter\.rttTolerance .*tolerance/)
+  })
+
+  it.each(KINDS)('of kind %s shrinks when a call is dropped', kind => {
+    assert.deepEqual(say({ kind, backoffRatio: 0.5 }), [])
+    assert.match(say({ kind, backoffRatio: 1 })[0]!, /^limiter\.backoffRatio must be a number from 0\.5 to 0\.999/)
+  })
+
+  it('does not take a field that is undefined for one that is given', () => {
+    const nothing = { maxLimit: undefined, backoffRatio: undefined } as object
+    assert.deepEqual(withLimiterDefaults({ kind: 'aimd', ...nothing }), DEFAULT_LIMITERS.aimd)
   })
 
   it('stretches its range around the one end that is given', () => {

@@ -1,6 +1,7 @@
 import {
   checkFields,
   isRecord,
+  withoutUndefined,
   milliseconds,
   numberBetween,
   oneOf,
@@ -12,7 +13,7 @@ import {
 /**
  * A limit on the calls under way that finds its own number: it grows while answers stay fast and shrinks when they
  * slow down or are dropped. Measured per attempt, so that no wait enters the samples. The three kinds are those of
- * Netflix's concurrency-limits, with the corrections that its users asked for. Plain JSON.
+ * Netflix's concurrency-limits, with guards around them (see `nextLimit`). Plain JSON.
  */
 export type LimiterPolicy = VegasLimiter | Gradient2Limiter | AimdLimiter
 
@@ -24,6 +25,8 @@ interface AnyLimiter {
   readonly initialLimit: number
   /** A call that took longer counts as dropped, whatever the others took; absent: only time-outs and refusals do. */
   readonly slowCallMs?: number
+  /** What is left of the limit after a dropped call. */
+  readonly backoffRatio: number
 }
 
 /** Compares each call with the fastest one known, and keeps the queue that this suggests short (TCP Vegas). */
@@ -50,8 +53,6 @@ export interface Gradient2Limiter extends AnyLimiter {
 /** One more for each good answer, a part less for each dropped one (TCP Reno). */
 export interface AimdLimiter extends AnyLimiter {
   readonly kind: 'aimd'
-  /** What is left of the limit after a dropped call. */
-  readonly backoffRatio: number
 }
 
 type ByKind = { readonly [Limiter in LimiterPolicy as Limiter['kind']]: Limiter }
@@ -63,6 +64,7 @@ export const DEFAULT_LIMITERS: ByKind = {
     minLimit: 1,
     maxLimit: 1_000, // published; Vegas finds its place well below it
     initialLimit: 20, // published: small enough to do no harm, large enough to learn from
+    backoffRatio: 0.9, // as published for AIMD: gentle, for drops come in bunches
     smoothing: 1, // published: its steps are small already
     probeMultiplier: 30, // published: often enough to notice that a dependency has become slower for good
   },
@@ -71,6 +73,7 @@ export const DEFAULT_LIMITERS: ByKind = {
     minLimit: 1,
     maxLimit: 200, // published: a gradient drifts upward while nothing is slow, and here it ends
     initialLimit: 20,
+    backoffRatio: 0.9,
     smoothing: 0.2, // published: five samples make a step, for one slow call says little
     queueSize: 4, // published: room to grow into
     tolerance: 1.5, // published: half as slow again is noise
@@ -82,7 +85,7 @@ export const DEFAULT_LIMITERS: ByKind = {
     maxLimit: 200, // published
     initialLimit: 20,
     slowCallMs: 5_000, // published; the only kind that cannot tell slow from fast without it
-    backoffRatio: 0.9, // published: gentle, for drops come in bunches
+    backoffRatio: 0.9,
   },
 }
 
@@ -92,7 +95,7 @@ export type LimiterInput = {
 }[keyof ByKind]
 
 export function withLimiterDefaults(input: LimiterInput): LimiterPolicy {
-  const policy = { ...DEFAULT_LIMITERS[input.kind], ...input } as LimiterPolicy
+  const policy = { ...DEFAULT_LIMITERS[input.kind], ...withoutUndefined(input) } as LimiterPolicy
   // Whoever names only one end of the range meant the range to hold it.
   const { maxLimit = Math.max(policy.maxLimit, policy.minLimit, policy.initialLimit) } = input
   const { initialLimit = Math.min(Math.max(policy.initialLimit, policy.minLimit), maxLimit) } = input
@@ -125,23 +128,31 @@ function isKind(kind: unknown): kind is keyof ByKind {
 
 function sharedFields(): Fields {
   const anyLimit = wholeNumber(1, 1e6)
-  return { minLimit: anyLimit, maxLimit: anyLimit, initialLimit: anyLimit, slowCallMs: milliseconds(1) }
+  return {
+    minLimit: anyLimit,
+    maxLimit: anyLimit,
+    initialLimit: anyLimit,
+    slowCallMs: milliseconds(1),
+    backoffRatio: numberBetween(0.5, 0.999),
+  }
 }
 
 function fieldsOf(kind: keyof ByKind): Fields {
   const anyShare = numberBetween(0.001, 1)
   switch (kind) {
     case 'vegas':
-      return { smoothing: anyShare, probeMultiplier: wholeNumber(1, 1e6) }
+      // With fewer, a limit of one would do nothing but probe, and never grow again.
+      return { smoothing: anyShare, probeMultiplier: wholeNumber(10, 1e6) }
     case 'gradient2':
       return {
         smoothing: anyShare,
         queueSize: wholeNumber(0, 1e6),
-        tolerance: numberBetween(1, 100),
+        // An average is approached and never reached: at exactly one, a call like all others would be slow by a hair.
+        tolerance: numberBetween(1.01, 100),
         longWindowCalls: wholeNumber(1, 1e6),
       }
     case 'aimd':
-      return { backoffRatio: numberBetween(0.5, 0.999) }
+      return {}
   }
 }
 

@@ -6,7 +6,12 @@ const say = (input: unknown): string[] => checkThrottle(input, 'throttle').map((
 
 describe('a throttle', () => {
   it('has K 2 over two minutes, and admits at least a tenth', () => {
-    assert.deepEqual(withThrottleDefaults({}), { acceptMultiplier: 2, windowMs: 120_000, minAdmission: 0.1 })
+    assert.deepEqual(withThrottleDefaults({}), {
+      ...DEFAULT_THROTTLE,
+      acceptMultiplier: 2,
+      windowMs: 120_000,
+      minAdmission: 0.1,
+    })
     assert.deepEqual(say(DEFAULT_THROTTLE), [])
   })
 
@@ -16,6 +21,10 @@ describe('a throttle', () => {
 
   it('always admits somebody', () => {
     assert.match(say({ minAdmission: 0 })[0]!, /^throttle\.minAdmission must be a number from 0\.001 /)
+  })
+
+  it('is never gentler than the formula', () => {
+    assert.match(say({ aggression: 0.5 })[0]!, /^throttle\.aggression must be a number from 1 /)
   })
 
   it('says what others call its fields', () => {

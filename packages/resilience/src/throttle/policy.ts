@@ -11,7 +11,8 @@ import {
 /**
  * A client that keeps some of its own calls back while a dependency refuses them, without asking anybody: of the
  * calls in the window, P(keep back) = max(0, (requests − K × accepts) / (requests + 1)); Google SRE, ch. 21. Calls
- * that were kept back count as requests: that is what makes it settle. Plain JSON.
+ * that were kept back count as requests: that is what makes it settle. The formula of Envoy's admission control is the
+ * same with other numbers: K is 1 / its threshold, and its chance is raised to the power of 1 / aggression. Plain JSON.
  */
 export interface ThrottlePolicy {
   /** K: so many calls are sent for each one that is accepted. Smaller is stricter, larger notices a recovery sooner. */
@@ -19,6 +20,8 @@ export interface ThrottlePolicy {
   readonly windowMs: number
   /** At least this share is always sent: somebody has to find out that the dependency is back. */
   readonly minAdmission: number
+  /** Raises the chance to the power of 1 / aggression: above 1, the first refusals weigh more. */
+  readonly aggression: number
 }
 
 /** Twice as many calls as are accepted, and never less than one in ten. */
@@ -26,6 +29,7 @@ export const DEFAULT_THROTTLE: ThrottlePolicy = {
   acceptMultiplier: 2, // the published K: an overloaded dependency sees at most twice what it can serve
   windowMs: 120_000, // the published two minutes: long enough to know a rate, short enough to forget an outage
   minAdmission: 0.1, // without it a total outage leaves next to no call that could notice its end
+  aggression: 1, // the formula as it was published
 }
 
 export type ThrottleInput = Partial<ThrottlePolicy>
@@ -47,6 +51,7 @@ function fields(): Fields {
     acceptMultiplier: numberBetween(1, 1_000),
     windowMs: milliseconds(10),
     minAdmission: numberBetween(0.001, 1),
+    aggression: numberBetween(1, 100),
   }
 }
 
@@ -56,4 +61,5 @@ const WRONG_WORDS = {
   K: 'acceptMultiplier',
   window: 'windowMs',
   maxRejection: 'minAdmission (1 - maxRejection)',
+  threshold: 'acceptMultiplier (1 / threshold)',
 }
