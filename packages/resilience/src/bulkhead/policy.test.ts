@@ -8,6 +8,7 @@ describe('a bulkhead', () => {
   it('is right as it stands', () => {
     assert.deepEqual(say(DEFAULT_BULKHEAD), [])
     assert.deepEqual(withBulkheadDefaults({}), DEFAULT_BULKHEAD)
+    assert.deepEqual(say(withBulkheadDefaults({ maxQueued: 0 })), [])
   })
 
   it('has a queue half as long as its limit, unless told', () => {

@@ -1,9 +1,9 @@
 import {
   checkFields,
   isRecord,
-  withoutUndefined,
   milliseconds,
   wholeNumber,
+  withoutUndefined,
   type Fields,
   type Problem,
 } from '../check/problems.ts'
@@ -42,8 +42,10 @@ export function checkBulkhead(input: unknown, path = ''): Problem[] {
   if (!isRecord(input)) return [{ at: path, is: input, say: 'must be an object with the fields of a bulkhead' }]
   const at = path && `${path}.`
   const problems = checkFields(input, fields(), WRONG_WORDS, at)
-  if (problems.length === 0 && input['maxQueued'] === 0 && input['maxWaitMs'] !== undefined)
-    problems.push({ at: `${at}maxWaitMs`, is: input['maxWaitMs'], say: 'has no effect: with maxQueued 0 nobody waits' })
+  const { maxQueued, maxWaitMs = DEFAULT_BULKHEAD.maxWaitMs } = input
+  // The default is no wish: it stands in every completed document.
+  if (problems.length === 0 && maxQueued === 0 && maxWaitMs !== DEFAULT_BULKHEAD.maxWaitMs)
+    problems.push({ at: `${at}maxWaitMs`, is: maxWaitMs, say: 'has no effect: with maxQueued 0 nobody waits' })
   return problems
 }
 

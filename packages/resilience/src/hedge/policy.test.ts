@@ -13,7 +13,10 @@ describe('a hedge', () => {
     )
   })
 
-  it('is right as it stands', () => assert.deepEqual(say(DEFAULT_HEDGE), []))
+  it('is right as it stands, and once it is completed', () => {
+    assert.deepEqual(say(DEFAULT_HEDGE), [])
+    assert.deepEqual(say(withHedgeDefaults({ delayMs: 50 })), [])
+  })
 
   it('can come after a fixed time, even at once', () => {
     assert.deepEqual(say({ delayMs: 0 }), [])

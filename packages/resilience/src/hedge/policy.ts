@@ -1,13 +1,6 @@
-import {
-  checkFields,
-  isRecord,
-  withoutUndefined,
-  milliseconds,
-  numberBetween,
-  wholeNumber,
-  type Fields,
-  type Problem,
-} from '../check/problems.ts'
+import { checkFields, isRecord, milliseconds, numberBetween, wholeNumber } from '../check/problems.ts'
+import type { Fields, Problem } from '../check/problems.ts'
+import { checkSamples, sampleFields, withSampleDefaults, type SamplePolicy } from '../latency/policy.ts'
 
 /**
  * When a call that has not answered yet gets company: the same call once more, to another replica where there is one.
@@ -16,20 +9,16 @@ import {
  * Calls that must not be repeated are never hedged, and every hedge is paid for by the retry budget too: its own limit
  * is a second one, so that a slow dependency cannot spend all retries on company.
  */
-export interface HedgePolicy {
+export interface HedgePolicy extends SamplePolicy {
   /** Company comes when the call has taken longer than so many in a hundred of the recent successes. */
   readonly delayPercentile: number
   /** Company comes after this time instead, whatever the recent successes took; 0: at once. */
   readonly delayMs?: number
   /** The percentile is never read as less, however fast the recent successes were. */
   readonly minDelayMs: number
-  /** The recent successes: so many of the latest. */
-  readonly sampleCalls: number
-  /** With fewer of them known there is no percentile to speak of, and no company. */
-  readonly minSamples: number
   /** At most so many calls besides the first, each after another such delay. */
   readonly maxExtraCalls: number
-  /** Hedges, as a share of the calls in the window. */
+  /** Hedges, as a share of the calls in the window. Rounded up: a client of few calls has one in a window. */
   readonly maxExtraLoad: number
   readonly windowMs: number
 }
@@ -48,9 +37,7 @@ export const DEFAULT_HEDGE: HedgePolicy = {
 export type HedgeInput = Partial<HedgePolicy>
 
 export function withHedgeDefaults(input: HedgeInput): HedgePolicy {
-  const policy = { ...DEFAULT_HEDGE, ...withoutUndefined(input) }
-  if (input.minSamples === undefined) policy.minSamples = Math.min(policy.minSamples, policy.sampleCalls)
-  return policy
+  return withSampleDefaults(DEFAULT_HEDGE, input)
 }
 
 /** All problems of a hedge's document. */
@@ -59,13 +46,11 @@ export function checkHedge(input: unknown, path = ''): Problem[] {
   const at = path && `${path}.`
   const problems = checkFields(input, fields(), WRONG_WORDS, at)
   if (problems.length > 0) return problems
-  const { delayPercentile, delayMs } = input
-  if (delayPercentile !== undefined && delayMs !== undefined)
+  const { delayPercentile = DEFAULT_HEDGE.delayPercentile, delayMs } = input
+  // The default is no wish: it stands in every completed document.
+  if (delayPercentile !== DEFAULT_HEDGE.delayPercentile && delayMs !== undefined)
     problems.push({ at: `${at}delayMs`, is: delayMs, say: 'takes the place of delayPercentile: give one of them' })
-  const { minSamples, sampleCalls } = withHedgeDefaults(input)
-  if (minSamples > sampleCalls)
-    problems.push({ at: `${at}minSamples`, is: minSamples, say: `is never reached: sampleCalls is ${sampleCalls}` })
-  return problems
+  return [...problems, ...checkSamples(withHedgeDefaults(input), at)]
 }
 
 /** Made when a document is checked: whoever lives with the defaults need not carry it. */
@@ -74,11 +59,10 @@ function fields(): Fields {
     delayPercentile: numberBetween(1, 99.99),
     delayMs: milliseconds(),
     minDelayMs: milliseconds(1),
-    sampleCalls: wholeNumber(1, 100_000),
-    minSamples: wholeNumber(1, 100_000),
     maxExtraCalls: wholeNumber(1, 10),
     maxExtraLoad: numberBetween(0.0001, 1),
     windowMs: milliseconds(10),
+    ...sampleFields(),
   }
 }
 

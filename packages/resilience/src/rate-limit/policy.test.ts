@@ -15,10 +15,12 @@ describe('a rate limit', () => {
     assert.equal(withRateLimitDefaults({ perSecond: 0.1 }).burst, 1)
     assert.equal(withRateLimitDefaults({ perSecond: 2.5 }).burst, 3)
     assert.equal(withRateLimitDefaults({ perSecond: 100, burst: 7 }).burst, 7)
+    assert.equal(withRateLimitDefaults({ perSecond: 100, burst: undefined } as never).burst, 100)
   })
 
   it('that was completed is right', () => {
     for (const perSecond of [0.001, 0.5, 100, 1e9]) assert.deepEqual(say(withRateLimitDefaults({ perSecond })), [])
+    assert.deepEqual(say(withRateLimitDefaults({ perSecond: 1, maxQueued: 0 })), [])
   })
 
   it('does not take a wait for a queue that does not exist', () => {

@@ -4,6 +4,7 @@ import {
   milliseconds,
   numberBetween,
   wholeNumber,
+  withoutUndefined,
   type Fields,
   type Problem,
 } from '../check/problems.ts'
@@ -32,7 +33,7 @@ export type RateLimitInput = Partial<RateLimitPolicy> & Pick<RateLimitPolicy, 'p
 
 export function withRateLimitDefaults(input: RateLimitInput): RateLimitPolicy {
   // A second's worth: the rate holds over every second or two, and a slow rate still lets one call through.
-  return { ...DEFAULT_RATE_LIMIT, burst: Math.max(1, Math.ceil(input.perSecond)), ...input }
+  return { ...DEFAULT_RATE_LIMIT, burst: Math.max(1, Math.ceil(input.perSecond)), ...withoutUndefined(input) }
 }
 
 /** All problems of a rate limit's document. */
@@ -42,8 +43,10 @@ export function checkRateLimit(input: unknown, path = ''): Problem[] {
   const problems = checkFields(input, fields(), WRONG_WORDS, at)
   if (input['perSecond'] === undefined)
     problems.push({ at: `${at}perSecond`, is: undefined, say: 'must be given: a rate limit needs its rate' })
-  if (problems.length === 0 && input['maxQueued'] === 0 && input['maxWaitMs'] !== undefined)
-    problems.push({ at: `${at}maxWaitMs`, is: input['maxWaitMs'], say: 'has no effect: with maxQueued 0 nobody waits' })
+  const { maxQueued, maxWaitMs = DEFAULT_RATE_LIMIT.maxWaitMs } = input
+  // The default is no wish: it stands in every completed document.
+  if (problems.length === 0 && maxQueued === 0 && maxWaitMs !== DEFAULT_RATE_LIMIT.maxWaitMs)
+    problems.push({ at: `${at}maxWaitMs`, is: maxWaitMs, say: 'has no effect: with maxQueued 0 nobody waits' })
   return problems
 }
 

@@ -1,0 +1,74 @@
+/**
+ * A bucket of tokens that may owe. Whoever must wait is promised a token of the future and told at once when it comes;
+ * nobody stands in a queue that must be served.
+ *
+ *  1. In any t seconds at most `burst + perSecond × t` attempts start.
+ *  2. Promises are kept in the order in which they were made, one every 1 / perSecond.
+ *  3. A promise that is given back goes to whoever comes next. It can be kept for as long as a full bucket could have
+ *     kept its token; later it would be one more than the burst allows.
+ *
+ * The bucket is changed in place: it is written at every attempt.
+ */
+import { waitEndsAt, type Arrival } from '../bulkhead/decide.ts'
+import type { RateLimitPolicy } from './policy.ts'
+
+export interface Bucket {
+  /** Below zero: what is promised. */
+  tokens: number
+  /** When the tokens were counted. */
+  countedAt: number
+  /** Instants that were promised and given back, the earliest first. */
+  readonly givenBack: number[]
+}
+
+export type RateAnswer =
+  /** The attempt has its token, and may start at this instant. */
+  | { readonly kind: 'yes'; readonly at: number }
+  /** At `until` its token would have come: before that, asking again is in vain. */
+  | { readonly kind: 'no'; readonly reason: 'rate-limited'; readonly until: number }
+
+export function fullBucket({ burst }: RateLimitPolicy, now: number): Bucket {
+  return { tokens: burst, countedAt: now, givenBack: [] }
+}
+
+/** A token for one attempt: now, at a later instant, or none because too many wait or the wait would be too long. */
+export function reserve(policy: RateLimitPolicy, bucket: Bucket, arrival: Arrival): RateAnswer {
+  const { now } = arrival
+  refill(policy, bucket, now)
+  const [promised] = bucket.givenBack
+  const at = Math.max(now, promised ?? nextTokenAt(policy, bucket))
+  if (at > now && (at > waitEndsAt(policy, arrival) || waiting(bucket) >= policy.maxQueued))
+    return { kind: 'no', reason: 'rate-limited', until: at }
+  if (promised === undefined) bucket.tokens--
+  else bucket.givenBack.shift()
+  return { kind: 'yes', at }
+}
+
+/** The attempt that was told `at` will not be made. Once that instant has come its token is spent. */
+export function giveBack({ givenBack }: Bucket, at: number, now: number): void {
+  if (at <= now) return
+  const later = givenBack.findIndex(known => known > at)
+  givenBack.splice(later < 0 ? givenBack.length : later, 0, at)
+}
+
+/** A token's worth of refill is seldom exactly one. */
+const EPSILON = 1e-9
+
+/** A clock that steps back fills nothing, and when it comes forward again fills nothing twice. */
+function refill({ perSecond, burst }: RateLimitPolicy, bucket: Bucket, now: number): void {
+  const elapsedMs = Math.max(0, now - bucket.countedAt)
+  bucket.tokens = Math.min(burst, bucket.tokens + (elapsedMs / 1000) * perSecond)
+  bucket.countedAt += elapsedMs
+  const keptSince = bucket.countedAt - ((burst - 1) / perSecond) * 1000
+  while (bucket.givenBack[0]! < keptSince) bucket.givenBack.shift()
+}
+
+function nextTokenAt({ perSecond }: RateLimitPolicy, { tokens, countedAt }: Bucket): number {
+  const missing = 1 - tokens
+  return missing > EPSILON ? countedAt + (missing / perSecond) * 1000 : -Infinity
+}
+
+/** Every whole token that is owed is a promise, and all but those given back have somebody who waits for it. */
+function waiting({ tokens, countedAt, givenBack }: Bucket): number {
+  return Math.ceil(-tokens - EPSILON) - givenBack.filter(at => at > countedAt).length
+}
