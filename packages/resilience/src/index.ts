@@ -1,6 +1,7 @@
 // Retrying
 export { retry } from './retry/run.ts'
-export type { Attempt, Exhausted, RetryOptions, Work } from './retry/options.ts'
+export type { Attempt, CallOptions, RetryOptions, Work } from './retry/options.ts'
+export type { Exhausted } from './retry/exhausted.ts'
 export { decide, deadlineOf, firstState, inProcessShare, GIVE_UP_REASONS } from './retry/decide.ts'
 export type { Decision, GiveUpReason, Moment, RetryState } from './retry/decide.ts'
 export { decorrelatedV2, type Curve, type CurveAsk } from './retry/curves.ts'
@@ -17,6 +18,8 @@ export { presets, type Presets } from './presets/presets.ts'
 export { DEFAULT_POLICY } from './retry/policy.ts'
 export type { BackoffType, InProcessShare, JitterType, RetryPolicy, RetryPolicyInput } from './retry/policy.ts'
 export type { Problem } from './check/problems.ts'
+export { fromEnvoy, fromGrpcServiceConfig, fromIstio, toEnvoy, toGrpcServiceConfig, toIstio } from './exchange/index.ts'
+export type * from './exchange/index.ts'
 
 // What a failure means
 export { ignored, permanent, retryAfter, transient } from './classify/marks.ts'
@@ -50,11 +53,16 @@ export type { CallResult } from './breaker/memory.ts'
 export { RetryEngine, RetryEngineError } from './engine/engine.ts'
 export type { Action, OperationStatus, RetryEngineOptions } from './engine/engine.ts'
 
+// What goes along with operations
+export type { Accompanied, Companion, End, EndedAttempt, Gate, Wait } from './retry/companion.ts'
+
 // What is refused
+export type { Refusal } from './errors.ts'
 export { AttemptTimeoutError, DeadlineError, InvalidPolicyError, RefusedError, ResilienceError } from './errors.ts'
 
 // What is seen, and the outside world
-export { observe, type RetryEvent, type Telemetry, type WarningCode } from './ports/telemetry.ts'
+export { observe } from './retry/report.ts'
+export type { RetryEvent, Telemetry, WarningCode } from './ports/telemetry.ts'
 export type { Alarm, Clock } from './ports/clock.ts'
 export { systemClock } from './ports/system-clock.ts'
 export type { Random } from './ports/random.ts'
