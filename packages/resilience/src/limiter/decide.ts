@@ -13,6 +13,7 @@
  *  7. The limit stays between `minLimit` and `maxLimit`, and the least is one: a limit that can fall no further than
  *     twenty leaves nineteen too many at a dependency that can bear one.
  */
+import type { Outcome } from '../classify/outcome.ts'
 import { aimd, shrink } from './aimd.ts'
 import { gradient2 } from './gradient2.ts'
 import type { LimiterPolicy } from './policy.ts'
@@ -24,6 +25,16 @@ export function nextLimit(policy: LimiterPolicy, state: LimitState, sample: Call
   if (isDropped(policy, sample)) shrink(policy, state)
   else learn(policy, state, sample)
   return wholeLimit(state)
+}
+
+/**
+ * Whether an attempt counts as dropped; undefined when it is no sample at all. Only a success says how long an answer
+ * takes: a connection that is refused, or a request that is found invalid, is over in no time, and compared with it
+ * everything else would look slow.
+ */
+export function wasDropped(outcome: Outcome): boolean | undefined {
+  if (outcome.kind === 'success') return false
+  return outcome.fault === 'throttled' || outcome.fault === 'ambiguous' ? true : undefined
 }
 
 /** Whether one more call may start beside those under way. */

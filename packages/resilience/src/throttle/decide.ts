@@ -1,3 +1,4 @@
+import type { Outcome } from '../classify/outcome.ts'
 import { count, emptyWindow, forgetOld, type WindowCounts } from '../window/decide.ts'
 import type { ThrottlePolicy } from './policy.ts'
 
@@ -24,6 +25,15 @@ export function admitCall(
 /** A call that was sent has ended. Every answer that is no sign of overload is an acceptance, a 404 too. */
 export function recordAnswer(window: WindowCounts, answer: 'accepted' | 'refused', now: number): void {
   count(window, answer === 'accepted' ? ACCEPTS : REFUSALS, now)
+}
+
+/**
+ * What an attempt's outcome is to a throttle; undefined when it says nothing, as an abort does. A dependency that is
+ * down or answers 503 has not accepted the call, whether or not it says that this is for its load.
+ */
+export function answerOf(outcome: Outcome): 'accepted' | 'refused' | undefined {
+  if (outcome.kind === 'success' || outcome.fault === 'permanent') return 'accepted'
+  return outcome.fault === 'ignored' ? undefined : 'refused'
 }
 
 /** The chance that the next call is kept back. */

@@ -1,0 +1,44 @@
+import { InvalidPolicyError } from '../errors.ts'
+import type { GateOptions } from '../gate-options.ts'
+import type { Accompanied, Gate } from '../retry/companion.ts'
+import { BulkheadCompanion } from './companion.ts'
+import { checkBulkhead, withBulkheadDefaults, type BulkheadInput, type BulkheadPolicy } from './policy.ts'
+import { Slots } from './slots.ts'
+
+/** A bulkhead, to be created once per dependency and shared by all calls to it. */
+export function createBulkhead(policy: BulkheadInput = {}, options: GateOptions = {}): Bulkhead {
+  const problems = checkBulkhead(policy)
+  if (problems.length > 0) throw new InvalidPolicyError(problems)
+  return new Bulkhead(withBulkheadDefaults(policy), options)
+}
+
+export class Bulkhead implements Gate {
+  readonly name: string
+  readonly policy: BulkheadPolicy
+  readonly #slots: Slots
+
+  constructor(policy: BulkheadPolicy, { name = 'bulkhead' }: GateOptions) {
+    this.name = name
+    this.policy = Object.freeze(policy)
+    this.#slots = new Slots(name, policy)
+  }
+
+  /** Slots taken. */
+  get active(): number {
+    return this.#slots.running
+  }
+
+  /** Attempts that wait for a slot. */
+  get queued(): number {
+    return this.#slots.queued
+  }
+
+  /** Of the slots taken: held by work that was given up and has not ended. */
+  get abandoned(): number {
+    return this.#slots.abandoned
+  }
+
+  accompany(operation: Accompanied): BulkheadCompanion {
+    return new BulkheadCompanion(this.#slots, operation)
+  }
+}
