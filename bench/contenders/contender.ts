@@ -23,6 +23,16 @@ export interface Calls {
   readonly waitsLong?: Call
   /** `waitsLong`, with full jitter: the waits end evenly spread over `LONG_DELAY_MS`. */
   readonly waitsLongJittered?: Call
+  /** Retry, breaker, attempt time-out, bulkhead and budget around the call. */
+  readonly pipelineSucceeds?: Call
+  /** The same, with one signal of the caller's for all calls. */
+  readonly pipelineWithSignal?: Call
+  readonly pipelineReadsSignal?: (action: SignalAction) => Promise<unknown>
+  readonly pipelineWaitsLong?: Call
+  /** One layer at a time, around a call that succeeds at once: company after 1 s; a gradient limit; adaptive throttling. */
+  readonly hedged?: Call
+  readonly limited?: Call
+  readonly throttled?: Call
   readonly newEngine?: () => Engine
 }
 

@@ -75,4 +75,8 @@ export const calls: Calls = {
   retriesSoon: action => retryLoop(action, SOON, undefined),
   waitsLong: action => retryLoop(action, LONG, undefined),
   waitsLongJittered: action => retryLoop(action, LONG, undefined),
+  pipelineSucceeds: action => retryLoop(action, USUAL, undefined),
+  pipelineWithSignal: action => retryLoop(action, USUAL, undefined),
+  pipelineReadsSignal: action => retryLoop(action, USUAL, new AbortController().signal),
+  pipelineWaitsLong: action => retryLoop(action, LONG, undefined),
 }

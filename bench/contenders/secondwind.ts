@@ -1,5 +1,5 @@
 /** Ours, from the built files: what is published is what is measured. */
-import { createBudget, retry, RetryEngine } from '../../packages/resilience/dist/index.js'
+import { createBudget, pipeline, retry, RetryEngine } from '../../packages/resilience/dist/index.js'
 import { type Calls, LONG_DELAY_MS } from './contender.ts'
 
 // The default budget would, rightly, refuse works in which every call is retried.
@@ -13,6 +13,19 @@ const LONG = {
   maxDelayMs: LONG_DELAY_MS,
   jitterType: 'FULL',
 } as const
+
+const around = pipeline({ name: 'bench', retry: {}, breaker: {}, bulkhead: {} })
+const waiting = pipeline({
+  name: 'waiting',
+  retry: LONG,
+  breaker: { minCalls: 1_000_000_000 },
+  bulkhead: { limit: 1_000_000 },
+  budget,
+})
+const hedged = pipeline({ name: 'hedged', retry: {}, hedge: { delayMs: 1_000 }, idempotent: true })
+const limited = pipeline({ name: 'limited', retry: {}, limiter: { kind: 'gradient2' } })
+const throttled = pipeline({ name: 'throttled', retry: {}, throttle: {} })
+const { signal } = new AbortController()
 
 export const calls: Calls = {
   succeeds: action => retry(action),
@@ -28,5 +41,12 @@ export const calls: Calls = {
   retriesSoon: action => retry(action, SOON, options),
   waitsLong: action => retry(action, LONG, options),
   waitsLongJittered: action => retry(action, LONG, options),
+  pipelineSucceeds: action => around.run(action),
+  pipelineWithSignal: action => around.run(action, { signal }),
+  pipelineReadsSignal: action => around.run(action),
+  pipelineWaitsLong: action => waiting.run(action),
+  hedged: action => hedged.run(action),
+  limited: action => limited.run(action),
+  throttled: action => throttled.run(action),
   newEngine: () => new RetryEngine(),
 }

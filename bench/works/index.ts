@@ -1,6 +1,15 @@
 import { engine } from './engine.ts'
 import { firstAttempt, policyLiteral, signalRead } from './first-attempt.ts'
 import { oneFailure } from './one-failure.ts'
+import {
+  hedgedRead,
+  limitedCall,
+  pipelineMemory,
+  pipelineReadsSignal,
+  pipelineSignal,
+  pipelineSuccess,
+  throttledCall,
+} from './pipeline.ts'
 import { waitingEnds, waitingMemory } from './waiting.ts'
 import type { Work } from './work.ts'
 
@@ -12,4 +21,11 @@ export const WORKS: readonly Work[] = [
   waitingMemory,
   waitingEnds,
   engine,
+  pipelineSuccess,
+  pipelineSignal,
+  pipelineReadsSignal,
+  pipelineMemory,
+  hedgedRead,
+  limitedCall,
+  throttledCall,
 ]

@@ -17,28 +17,30 @@ export const waitingMemory: Work = {
   contenders: ['secondwind', 'loop', 'cockatiel', 'p-retry', 'async-retry', 'effect'],
   figures: [{ key: 'bytesPerWaiting', label: 'heap bytes per waiting operation' }],
   bars: [{ figure: 'bytesPerWaiting', sign: '≤', limit: 1, times: 'loop' }],
-  run: async calls => {
-    await rounds(calls, WARM_UP_ROUNDS)
-    // One action for all and no promise kept by us: what is measured belongs to the contender alone.
-    const { promise: allFailed, resolve } = Promise.withResolvers<void>()
-    let failureCount = 0
-    const fail: Action = async () => {
-      if (++failureCount === WAITING) resolve()
-      throw RESET
-    }
-    const bytesBefore = liveBytes()
+  run: async calls => ({ bytesPerWaiting: await bytesPerWaiting(calls, calls.waitsLong!) }),
+}
 
-    // Between a file's answer and the next immediates no timer runs: whoever waits by a timer still waits
-    // when we look, however short its share of the jitter.
-    await new Promise(answered => stat('.', answered))
-    for (let n = 0; n < WAITING; n++) void calls.waitsLong!(fail)
-    await allFailed
-    await nextTurn()
+export async function bytesPerWaiting(calls: Calls, waits: (action: Action) => Promise<unknown>): Promise<number> {
+  await rounds(calls, WARM_UP_ROUNDS)
+  // One action for all and no promise kept by us: what is measured belongs to the contender alone.
+  const { promise: allFailed, resolve } = Promise.withResolvers<void>()
+  let failureCount = 0
+  const fail: Action = async () => {
+    if (++failureCount === WAITING) resolve()
+    throw RESET
+  }
+  const bytesBefore = liveBytes()
 
-    const bytesPerWaiting = (liveBytes() - bytesBefore) / WAITING
-    if (failureCount > WAITING) throw new Error('a wait ended before its memory was measured')
-    return { bytesPerWaiting }
-  },
+  // Between a file's answer and the next immediates no timer runs: whoever waits by a timer still waits
+  // when we look, however short its share of the jitter.
+  await new Promise(answered => stat('.', answered))
+  for (let n = 0; n < WAITING; n++) void waits(fail)
+  await allFailed
+  await nextTurn()
+
+  const bytes = (liveBytes() - bytesBefore) / WAITING
+  if (failureCount > WAITING) throw new Error('a wait ended before its memory was measured')
+  return bytes
 }
 
 export const waitingEnds: Work = {

@@ -4,7 +4,7 @@ import { failure, SUCCESS, type Outcome } from '../classify/outcome.ts'
 import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../ports/system-clock.ts'
 import { emit, type Telemetry } from '../ports/telemetry.ts'
-import type { Companion, Gate } from '../retry/companion.ts'
+import type { Accompanied, Gate } from '../retry/companion.ts'
 import { DEFAULT_POLICY } from '../retry/policy.ts'
 import { BreakerCompanion } from './companion.ts'
 import {
@@ -39,66 +39,70 @@ export function createBreaker(policy: BreakerInput = {}, options: BreakerOptions
 export class Breaker implements Gate {
   readonly name: string
   readonly policy: BreakerPolicy
-  readonly #clock: Clock
+  readonly clock: Clock
   readonly #telemetry: Telemetry | undefined
   #state: BreakerState
+  #toldGeneration = 0
+  #toldPhase: BreakerPhaseName = 'closed'
 
   constructor(policy: BreakerPolicy, options: BreakerOptions) {
     this.name = options.name ?? 'breaker'
     this.policy = Object.freeze(policy)
-    this.#clock = options.clock ?? systemClock
+    this.clock = options.clock ?? systemClock
     this.#telemetry = options.telemetry
-    this.#state = closedBreaker(policy, this.#clock.monotonic())
+    this.#state = closedBreaker(policy, this.clock.monotonic())
   }
 
   get phase(): BreakerPhaseName {
-    return phaseOf(this.#state, this.#clock.monotonic())
+    return phaseOf(this.#state, this.clock.monotonic())
   }
 
   /** Runs one call under the breaker; refused with `RefusedError` while it is open. */
   async run<T>(work: () => T | PromiseLike<T>): Promise<T> {
     const permit = this.ask()
     if (permit instanceof RefusedError) throw permit
-    const startedAt = this.#clock.monotonic()
-    const end = (outcome: Outcome): void => this.end(permit, outcome, this.#clock.monotonic() - startedAt)
+    const startedAt = this.clock.monotonic()
+    const end = (outcome: Outcome): void => this.end(permit, outcome, this.clock.monotonic() - startedAt)
     try {
       const value = await work()
       end(SUCCESS)
       return value
     } catch (error) {
-      end(classifyError(error, DEFAULT_POLICY.retryableStatusCodes, this.#clock.now()))
+      end(classifyError(error, DEFAULT_POLICY.retryableStatusCodes, this.clock.now()))
       throw error
     }
   }
 
   /** Asked before every attempt: leave to start, to be handed back when it ends, or what the caller is to be told. */
-  ask(held?: Permit): Permit | RefusedError {
-    const answer = this.#change(now => mayStart(this.policy, this.#state, now, held))
+  ask(held?: Permit, now: number = this.clock.monotonic()): Permit | RefusedError {
+    const answer = mayStart(this.policy, this.#state, now, held)
+    this.#tellChange()
     return answer.kind === 'yes' ? answer.permit : this.#refusal(answer.until)
   }
 
   /** `outcome` is what the call came to; absent when none was made, which says nothing. */
-  end(permit: Permit, outcome: Outcome = IGNORED, durationMs = 0): void {
-    this.#change(now => record(this.policy, this.#state, permit, resultOf(this.policy, outcome, durationMs), now))
+  end(permit: Permit, outcome: Outcome = IGNORED, durationMs = 0, now: number = this.clock.monotonic()): void {
+    record(this.policy, this.#state, permit, resultOf(this.policy, outcome, durationMs), now)
+    this.#tellChange()
   }
 
-  accompany(): Companion {
-    return new BreakerCompanion(this)
+  accompany(operation: Accompanied): BreakerCompanion {
+    return new BreakerCompanion(this, operation)
   }
 
   /** By hand: lets nothing through, until `release`. */
   forceOpen(): void {
-    this.#change(now => force(this.policy, this.#state, 'open', now))
+    this.#force('open')
   }
 
   /** By hand: lets everything through, until `release`. */
   forceClosed(): void {
-    this.#change(now => force(this.policy, this.#state, 'closed', now))
+    this.#force('closed')
   }
 
   /** Lets the breaker judge for itself again, closed and with an empty memory. */
   release(): void {
-    this.#change(now => force(this.policy, this.#state, null, now))
+    this.#force(null)
   }
 
   snapshot(): BreakerSnapshot {
@@ -109,29 +113,34 @@ export class Breaker implements Gate {
   restore(snapshot: BreakerSnapshot): void {
     const problems = checkSnapshot(snapshot)
     if (problems.length > 0) throw new InvalidPolicyError(problems)
-    this.#change(() => (this.#state = stateFrom(snapshot, this.policy, this.#instant())))
+    this.#state = stateFrom(snapshot, this.policy, this.#instant())
+    this.#toldGeneration = -1
+    this.#tellChange()
   }
 
   #refusal(until: number): RefusedError {
-    const waitMs = Math.max(0, Math.ceil(until - this.#clock.monotonic()))
+    const waitMs = Math.max(0, Math.ceil(until - this.clock.monotonic()))
     const say = `the breaker "${this.name}" is ${this.phase} and lets nothing through; ask again in ${waitMs} ms`
     return new RefusedError('breaker-open', say, waitMs)
   }
 
   #instant(): Instant {
-    return { now: this.#clock.now(), monotonic: this.#clock.monotonic() }
+    return { now: this.clock.now(), monotonic: this.clock.monotonic() }
   }
 
-  /** Every change of phase is told, whatever brought it about. */
-  #change<T>(step: (now: number) => T): T {
-    const now = this.#clock.monotonic()
-    const { generation } = this.#state
-    const from = phaseOf(this.#state, -Infinity)
-    const answer = step(now)
+  #force(forced: 'open' | 'closed' | null): void {
+    force(this.policy, this.#state, forced, this.clock.monotonic())
+    this.#tellChange()
+  }
+
+  /** Every change of phase is told, whatever brought it about; without one this costs a comparison. */
+  #tellChange(): void {
+    if (this.#state.generation === this.#toldGeneration) return
+    const from = this.#toldPhase
     const to = phaseOf(this.#state, -Infinity)
-    if (this.#state.generation !== generation && from !== to)
-      emit({ kind: 'breaker-changed', name: this.name, from, to }, this.#telemetry)
-    return answer
+    this.#toldGeneration = this.#state.generation
+    this.#toldPhase = to
+    if (from !== to) emit({ kind: 'breaker-changed', name: this.name, from, to }, this.#telemetry)
   }
 }
 

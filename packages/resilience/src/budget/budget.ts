@@ -1,7 +1,7 @@
 import type { Fault } from '../classify/outcome.ts'
 import type { Clock } from '../ports/clock.ts'
 import { ratioRule, type BudgetRule } from './decide.ts'
-import { DEFAULT_BUDGET, type BudgetPolicy } from './policy.ts'
+import { DEFAULT_BUDGET, type BudgetPolicy, type RatioBudget } from './policy.ts'
 
 /**
  * What `retry` asks before it calls again. One budget may serve several policies, and anything with these verbs can
@@ -29,11 +29,20 @@ export class RuledBudget<Policy extends BudgetPolicy, State> implements Budget {
   readonly #rule: BudgetRule<Policy, State>
   readonly #state: State
 
-  constructor(policy: Policy, rule: BudgetRule<Policy, State>, clock: Clock) {
+  constructor(policy: Policy, rule: BudgetRule<Policy, State>, clock: Clock, state?: State) {
     this.clock = clock
     this.#policy = policy
     this.#rule = rule
-    this.#state = rule.start(policy, clock.monotonic())
+    this.#state = state ?? rule.start(policy, clock.monotonic())
+  }
+
+  /** Other numbers for what has been counted so far, by both from now on; undefined when it cannot be counted so. */
+  under(policy: BudgetPolicy): Budget | undefined {
+    const isSameKind = policy.kind === this.#policy.kind
+    const isSameWindow = (policy as RatioBudget).windowMs === (this.#policy as Partial<RatioBudget>).windowMs
+    return isSameKind && isSameWindow
+      ? new RuledBudget(policy as Policy, this.#rule, this.clock, this.#state)
+      : undefined
   }
 
   get balance(): number {

@@ -41,7 +41,7 @@ function classifyOne(error: ErrorLike, retryableStatusCodes: readonly number[], 
 }
 
 /** Where clients put the status: fetch wrappers, got and ky, axios, the AWS SDK. */
-function statusOf({ status, statusCode, response, $metadata }: ErrorLike): number | undefined {
+export function statusOf({ status, statusCode, response, $metadata }: ErrorLike): number | undefined {
   return number(status) ?? number(statusCode) ?? number(response?.status) ?? number($metadata?.httpStatusCode)
 }
 

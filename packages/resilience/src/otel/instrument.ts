@@ -39,12 +39,12 @@ class TracedOperation implements Companion {
     this.#context = trace.setSpan(parent, this.#span)
   }
 
-  around<R>(call: () => R, { attempt }: Attempt): R {
+  around<R>(call: (attempt: Attempt) => R, attempt: Attempt): R {
     const span = this.#tracer.startSpan(`${this.#operation.name} attempt`, {}, this.#context)
-    span.setAttribute('retry.attempt', attempt)
-    if (attempt > 1) span.setAttribute('http.request.resend_count', attempt - 1)
+    span.setAttribute('retry.attempt', attempt.attempt)
+    if (attempt.attempt > 1) span.setAttribute('http.request.resend_count', attempt.attempt - 1)
     this.#attempt = span
-    return context.with(trace.setSpan(this.#context, span), call)
+    return context.with(trace.setSpan(this.#context, span), () => call(attempt))
   }
 
   ended({ outcome, error }: EndedAttempt): void {

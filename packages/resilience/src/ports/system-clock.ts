@@ -35,13 +35,16 @@ class SystemClock implements Clock {
   #hopping = false
   #timerDueAt = Infinity
   #setTimeout: unknown = undefined
+  /** Kept, for in Node the global is a getter, and reading it costs as much as reading the clock. */
+  #performance = performance
 
   now(): number {
     return Date.now()
   }
 
   monotonic(): number {
-    return performance.now()
+    if (this.#setTimeout !== setTimeout) this.#lookAround()
+    return this.#performance.now()
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -49,8 +52,7 @@ class SystemClock implements Clock {
   }
 
   arm(alarm: Alarm): void {
-    // Fake timers come and go, and take what was set with them: a timer of another clock will never fire on this one.
-    if (this.#setTimeout !== setTimeout) this.#forgetTimer()
+    if (this.#setTimeout !== setTimeout) this.#lookAround()
     if (alarm.slot === NOT_ARMED) {
       alarm.behind = this.#newest
       this.#newest = alarm
@@ -69,6 +71,13 @@ class SystemClock implements Clock {
     if (this.#newest === undefined && this.#alarms.size === 0 && !this.#hopping) this.#stopTimer()
   }
 
+  /** Fake timers come and go, all together, and take what was set with them: a timer of another clock never fires on this. */
+  #lookAround(): void {
+    this.#setTimeout = setTimeout
+    this.#performance = performance
+    this.#forgetTimer()
+  }
+
   /** From the pile into the heap, the oldest first: those are due first, and find their place at once. */
   #admit(): void {
     let alarm = reversed(firstThere(this.#newest))
@@ -83,7 +92,7 @@ class SystemClock implements Clock {
   }
 
   #hop(alarm: Alarm): void {
-    const now = performance.now()
+    const now = this.monotonic()
     // Nothing is before or after no number: in a heap it would keep all others from being found.
     if (Number.isNaN(alarm.dueAt)) alarm.dueAt = 0
     if (this.#timer !== undefined || alarm.dueAt - now <= HOP_MS) return this.#setTimer(alarm.dueAt, now)
@@ -96,7 +105,6 @@ class SystemClock implements Clock {
     // Rounded up: a timer that fires a fraction early would find nothing due and be set a second time.
     const ms = Math.min(Math.max(0, Math.ceil(dueAt - now)), LONGEST_TIMER_MS)
     this.#timerDueAt = dueAt
-    this.#setTimeout = setTimeout
     this.#timer = runIn(undefined, () => setTimeout(this.#fire, ms))
   }
 
@@ -115,7 +123,7 @@ class SystemClock implements Clock {
   readonly #fire = (): void => {
     this.#forgetTimer()
     this.#admit()
-    const now = performance.now()
+    const now = this.monotonic()
     let left = RINGS_PER_TURN
     try {
       let due: Alarm | undefined

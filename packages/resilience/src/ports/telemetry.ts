@@ -21,6 +21,9 @@ export type OperationEvent =
 
 interface OfOperation {
   readonly name: string
+  /** The pipeline that it belongs to, and its key in there; absent for bare calls. */
+  readonly client?: string | undefined
+  readonly key?: string | undefined
   /** One number per operation: the same in all of its events. */
   readonly operationId: number
   /** The attempt the event is about; the first is 1. */
@@ -40,7 +43,7 @@ export interface Warning {
   readonly message: string
 }
 
-export type WarningCode = 'policy-per-call' | 'signal-ignored' | 'not-idempotent'
+export type WarningCode = 'policy-per-call' | 'signal-ignored' | 'not-idempotent' | 'nested'
 
 export type Telemetry = (event: RetryEvent) => void
 

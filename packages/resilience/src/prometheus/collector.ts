@@ -1,5 +1,5 @@
 import { checkFields, text, wholeNumber } from '../check/problems.ts'
-import { InvalidOptionError } from '../fetch/errors.ts'
+import { InvalidOptionError } from '../wire/errors.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import { countedFamilies } from './families.ts'
 import { watchedFamilies, type Watched } from './gauges.ts'

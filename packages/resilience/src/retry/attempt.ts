@@ -1,10 +1,15 @@
+import type { Clock } from '../ports/clock.ts'
 import { warnOnce } from '../ports/telemetry.ts'
 import { nextTurn } from '../ports/turn.ts'
 import type { Attempt } from './options.ts'
 import type { Setup } from './setup.ts'
 
 /** What an attempt asks of the operation it belongs to. */
-type Owner = Pick<Attempt, 'idempotencyKey' | 'lastError' | 'remainingMs'>
+interface Owner extends Pick<Attempt, 'idempotencyKey' | 'lastError'> {
+  /** When the attempt has had its time. */
+  readonly dueAt: number
+  readonly setup: { readonly clock: Clock }
+}
 
 /** One call under way. Its identity tells its result from that of an attempt that was given up. */
 export class RunningAttempt implements Attempt {
@@ -35,7 +40,7 @@ export class RunningAttempt implements Attempt {
   }
 
   get remainingMs(): number {
-    return this.#owner.remainingMs
+    return Math.max(0, Math.round(this.#owner.dueAt - this.#owner.setup.clock.monotonic()))
   }
 
   get lastError(): unknown {

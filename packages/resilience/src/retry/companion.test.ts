@@ -142,9 +142,9 @@ describe('a companion', () => {
     const log: string[] = []
     const around = (name: string): Gate =>
       gate(log, {
-        around: call => {
+        around: (call, attempt) => {
           log.push(name)
-          return call()
+          return call(attempt)
         },
       })
     await outcomeOf(clock, retry(work, STEADY, { ports, gates: [around('outer'), around('inner')] }))

@@ -1,8 +1,10 @@
 import type { Outcome } from '../classify/outcome.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RefusedError } from '../errors.ts'
+import type { Telemetry } from '../ports/telemetry.ts'
 import type { GiveUpReason } from './decide.ts'
-import type { Attempt } from './options.ts'
+import type { Attempt, CallOptions } from './options.ts'
+import type { RetryPolicy } from './policy.ts'
 
 /**
  * What stands beside operations: a breaker, a bulkhead, a kill switch, a tracer. It meets each operation through a
@@ -15,15 +17,20 @@ export interface Gate {
 /** An operation, as those who go along with it see it. */
 export interface Accompanied {
   readonly name: string
+  readonly call: CallOptions
+  /** What it has in common with others: its clock, its policy, the pipeline that it belongs to and its key in there. */
+  readonly setup: {
+    readonly clock: Clock
+    readonly policy: RetryPolicy
+    readonly options: { readonly client?: string; readonly key?: string; readonly telemetry?: Telemetry }
+  }
   /** One number per operation, given when somebody goes along. */
   id: number
   /** Attempts begun so far. */
   readonly attempts: number
   readonly startedAt: number
-  /** On the clock of `startedAt`; may be drawn nearer while `accompany` is called. */
-  deadlineAt: number | undefined
-  /** The clock of the operation. */
-  readonly clock: Clock
+  /** The policy's or the caller's, on the clock of `startedAt`; may be drawn nearer while `accompany` is called. */
+  deadlineAt: number
   /** Asks every gate again, before the wait that one of them asked for is over. */
   askAgain(): void
   /** Ends an operation that waits, for an attempt or for a gate; one that is calling goes on. */
@@ -37,8 +44,8 @@ export interface Companion {
    * then to ask again. After such a wait all companions are asked anew, also those that let it pass.
    */
   enter?(now: number): RefusedError | number | undefined
-  /** Makes the call, for whoever wants something to be around it. */
-  around?<R>(call: () => R, attempt: Attempt): R
+  /** Makes the call, for whoever wants something to be around it: with the attempt, or one of its own in its place. */
+  around?<R>(call: (attempt: Attempt) => R, attempt: Attempt): R
   started?(): void
   /** The result of an attempt counts, and is this. */
   ended?(ended: EndedAttempt): void
@@ -47,6 +54,8 @@ export interface Companion {
   /** An attempt failed and could be followed by another: an error, and it is not, and nobody waits in vain. */
   mayRetry?(): RefusedError | undefined
   waits?(wait: Wait): void
+  /** The operation stands still from now on, for its next attempt or for a gate. */
+  pauses?(): void
   /** The operation is over: well when there is no reason. Work that was given up may still be going on. */
   over?(end: End | undefined): void
   /** `onExhausted` threw, and the error it was to replace is thrown after all. */
@@ -88,12 +97,8 @@ class Companions implements Companion {
     return undefined
   }
 
-  around<R>(call: () => R, attempt: Attempt): R {
-    const surrounded = this.#members.reduceRight<() => R>(
-      (inner, member) => (member.around === undefined ? inner : () => member.around!(inner, attempt)),
-      call,
-    )
-    return surrounded()
+  around<R>(call: (attempt: Attempt) => R, attempt: Attempt): R {
+    return this.#callWithin(0, call, attempt)
   }
 
   started(): void {
@@ -120,12 +125,25 @@ class Companions implements Companion {
     for (const member of this.#members) member.waits?.(wait)
   }
 
+  pauses(): void {
+    for (const member of this.#members) member.pauses?.()
+  }
+
   over(end: End | undefined): void {
     for (const member of this.#members) member.over?.(end)
   }
 
   hookFailed(error: unknown): void {
     for (const member of this.#members) member.hookFailed?.(error)
+  }
+
+  #callWithin<R>(place: number, call: (attempt: Attempt) => R, attempt: Attempt): R {
+    for (; place < this.#members.length; place++) {
+      const inner = place + 1
+      const member = this.#members[place]!
+      if (member.around !== undefined) return member.around(own => this.#callWithin(inner, call, own), attempt)
+    }
+    return call(attempt)
   }
 }
 
@@ -147,6 +165,13 @@ export function accompanyAll(gate: Gate): () => void {
 export function companionsOf(operation: Accompanied, gates: readonly Gate[] | undefined): Companion | undefined {
   if (gates === undefined && everywhere === undefined) return undefined
   operation.id = ++operations
-  const members = [...(everywhere ?? []), ...(gates ?? [])].map(gate => gate.accompany(operation))
-  return members.length === 1 ? members[0] : new Companions(members)
+  if (everywhere === undefined && gates?.length === 1) return gates[0]!.accompany(operation)
+  const members: Companion[] = []
+  if (everywhere !== undefined) for (const gate of everywhere) members.push(gate.accompany(operation))
+  if (gates !== undefined) for (const gate of gates) members.push(gate.accompany(operation))
+  return together(members)
+}
+
+export function together(members: readonly Companion[]): Companion {
+  return members.length === 1 ? members[0]! : new Companions(members)
 }

@@ -92,7 +92,9 @@ export function firstState(
   once?: RetryState['once'],
 ): RetryState {
   const state = { attempt: 1, startedAt, previousDelayMs: policy.initialDelayMs }
-  return once === undefined && deadlineAt === undefined ? state : { ...state, once, deadlineAt }
+  // Kept only if it is the earlier one: a hundred thousand of these may be waiting.
+  const isOwn = deadlineAt === undefined || deadlineAt >= startedAt + policy.totalBudgetMs
+  return once === undefined && isOwn ? state : { ...state, once, deadlineAt }
 }
 
 /** The instant after which nothing may run, on the clock of `state.startedAt`. */

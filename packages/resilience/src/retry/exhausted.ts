@@ -29,7 +29,7 @@ const EXHAUSTED_REASONS: readonly GiveUpReason[] = [
 /** Settles an operation that failed: as the hook says, where it is asked and answers, else with the failure itself. */
 export function settleFailed<T, A>(
   operation: Settled<T, A>,
-  { options: { onExhausted }, compiled }: Setup<T, A>,
+  { options: { onExhausted }, document }: Setup<T, A>,
   { error, history, returned }: Failed,
   onHookFailed: (error: unknown) => void,
 ): void {
@@ -37,7 +37,7 @@ export function settleFailed<T, A>(
   const { reason } = history
   if (onExhausted === undefined || !EXHAUSTED_REASONS.includes(reason)) return settle()
   const { idempotencyKey } = operation
-  const exhausted = { reason, error, history, policy: compiled.document, idempotencyKey }
+  const exhausted = { reason, error, history, policy: document, idempotencyKey }
   new Promise<A>(resolve => resolve(onExhausted(exhausted))).then(operation.resolve, (hookError: unknown) => {
     onHookFailed(hookError)
     settle()

@@ -3,11 +3,11 @@ import { failure, type Failure } from '../classify/outcome.ts'
 import type { Setup } from './setup.ts'
 
 /** What a thrown error means: by the caller's judgement where there is one, else by the ordinary rules. */
-export function judge<T, A>(error: unknown, { compiled, options, clock }: Setup<T, A>): Failure {
+export function judge<T, A>(error: unknown, { policy, options, clock }: Setup<T, A>): Failure {
   const own = options.classify?.(error)
   if (own !== undefined) return typeof own === 'string' ? failure(own) : own
   try {
-    return classifyError(error, compiled.policy.retryableStatusCodes, clock.now())
+    return classifyError(error, policy.retryableStatusCodes, clock.now())
   } catch {
     // An error that cannot be looked at says nothing; it is thrown as it is.
     return { kind: 'failure', fault: 'permanent', unknown: true }

@@ -1,12 +1,12 @@
 import { failure, SUCCESS, type Failure, type Fault, type Outcome } from '../classify/outcome.ts'
 import { AttemptTimeoutError, DeadlineError, RefusedError } from '../errors.ts'
-import { NOT_ARMED, type Alarm, type Clock } from '../ports/clock.ts'
+import { NOT_ARMED, type Alarm } from '../ports/clock.ts'
 import { presentContext, runIn } from '../ports/context.ts'
 import { newIdempotencyKey } from '../ports/random.ts'
 import { followSignal, unfollowSignal, type SignalFollower } from '../ports/signals.ts'
 import { RunningAttempt, type Stop } from './attempt.ts'
 import { companionsOf, type Accompanied, type Companion, type End } from './companion.ts'
-import { deadlineOf, firstState, type GiveUpReason } from './decide.ts'
+import { firstState, type GiveUpReason } from './decide.ts'
 import { rememberHistory } from './history.ts'
 import { judge } from './judge.ts'
 import { settleFailed } from './exhausted.ts'
@@ -16,8 +16,7 @@ import type { Setup } from './setup.ts'
 import { isThenable } from './thenable.ts'
 
 /**
- * One operation, as a state machine without a frame of its own: while it waits, it is an entry in the clock's heap
- * and nothing else.
+ * One operation, as a state machine without a frame of its own: what waits is an entry in the clock's heap.
  *
  *                  gates say yes
  *   begin ──► ask ──────────────► calling ──► ended: well, or given up
@@ -38,12 +37,12 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   resolve!: (value: T | A) => void
   reject!: (error: unknown) => void
   readonly startedAt: number
-  deadlineAt: number | undefined = undefined
+  deadlineAt: number
   attempts = 0
   id = 0
+  readonly call: CallOptions
   readonly #work: Work<T>
-  readonly #setup: Setup<T, A>
-  readonly #call: CallOptions
+  readonly setup: Setup<T, A>
   #current: RunningAttempt | undefined = undefined
   #isWaiting = false
   #companion: Companion | undefined = undefined
@@ -51,36 +50,30 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
 
   constructor(work: Work<T>, setup: Setup<T, A>, call: CallOptions = NO_OPTIONS) {
     this.startedAt = setup.clock.monotonic()
+    this.deadlineAt = this.startedAt + setup.policy.totalBudgetMs
     this.#work = work
-    this.#setup = setup
-    this.#call = call
+    this.setup = setup
+    this.call = call
   }
 
   get name(): string {
-    return this.#setup.options.name ?? 'retry'
-  }
-
-  get clock(): Clock {
-    return this.#setup.clock
+    return this.call.name ?? this.setup.options.client ?? 'retry'
   }
 
   get idempotencyKey(): string {
-    return this.#call.idempotencyKey ?? (this.#needRest().key ??= newIdempotencyKey())
+    return this.call.idempotencyKey ?? (this.#needRest().key ??= newIdempotencyKey())
   }
 
   get lastError(): unknown {
     return this.#rest?.last?.error
   }
 
-  get remainingMs(): number {
-    return Math.max(0, Math.round(this.dueAt - this.#setup.clock.monotonic()))
-  }
-
   begin(): void {
-    const { signal, deadlineAt } = this.#call
-    if (deadlineAt !== undefined) this.deadlineAt = this.startedAt + deadlineAt - this.#setup.clock.now()
+    const { signal, deadlineAt } = this.call
+    const offsetMs = deadlineAt === undefined ? Infinity : deadlineAt - this.setup.clock.now()
+    this.deadlineAt = Math.min(this.deadlineAt, this.startedAt + offsetMs)
     if (signal?.aborted === false) followSignal(signal, this)
-    this.#companion = companionsOf(this, this.#setup.gates)
+    this.#companion = companionsOf(this, this.setup.gates)
     this.#ask(this.startedAt)
   }
 
@@ -97,7 +90,7 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
 
   askAgain(): void {
     if (!this.#isWaiting) return
-    this.#setup.clock.disarm(this)
+    this.setup.clock.disarm(this)
     this.ring()
   }
 
@@ -109,13 +102,13 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   crash(error: unknown): void {
     this.reject(error)
     if (this.#current !== undefined) this.#leave('ignored')
-    this.#close({ reason: 'permanent', elapsedMs: this.#setup.clock.monotonic() - this.startedAt, error })
+    this.#close({ reason: 'permanent', elapsedMs: this.setup.clock.monotonic() - this.startedAt, error })
   }
 
   #wake(): void {
     this.#isWaiting = false
     try {
-      if (this.#current === undefined) this.#ask(this.#setup.clock.monotonic())
+      if (this.#current === undefined) this.#ask(this.setup.clock.monotonic())
       else this.#timeOut(this.#current)
     } catch (error) {
       this.crash(error)
@@ -124,18 +117,18 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
 
   /** Before every attempt: may it begin? The budget comes last, so that nobody pays for what is refused. */
   #ask(now: number): void {
-    if (!(now < deadlineOf(this.#setup.compiled.policy, this)))
+    if (!(now < this.deadlineAt))
       return this.#giveUp('deadline', this.attempts === 0 ? new DeadlineError() : this.lastError)
-    if (this.#call.signal !== undefined && this.#isAborted()) return
+    if (this.call.signal !== undefined && this.#isAborted()) return
     if (this.#companion !== undefined && !this.#mayEnter(this.#companion, now)) return
     // Paid for here and not before a wait: whoever is aborted while waiting has taken nothing.
-    if (this.#setup.pay(this.#rest?.last?.fault, now)) this.#start(now)
+    if (this.setup.pay(this.#rest?.last?.fault, now)) this.#start(now)
     else this.#refuse(new RefusedError('budget', 'the retry budget is empty and denies new calls too'))
   }
 
   #mayEnter(companion: Companion, now: number): boolean {
     const answer = companion.enter?.(now)
-    if (typeof answer === 'number') this.#waitUntil(Math.min(answer, deadlineOf(this.#setup.compiled.policy, this)))
+    if (typeof answer === 'number') this.#waitUntil(Math.min(answer, this.deadlineAt))
     else if (answer !== undefined) this.#refuse(answer)
     return answer === undefined && !this.#isAborted()
   }
@@ -146,17 +139,17 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   }
 
   #start(now: number): void {
-    const { clock, compiled, options } = this.#setup
+    const { clock, policy, options } = this.setup
     const attempt = (this.#current = new RunningAttempt(this, ++this.attempts, now))
-    const timeoutMs = options.attemptTimeoutMs?.() ?? compiled.policy.attemptTimeoutMs
-    this.dueAt = Math.min(now + timeoutMs, deadlineOf(compiled.policy, this))
+    const timeoutMs = options.attemptTimeoutMs?.() ?? policy.attemptTimeoutMs
+    this.dueAt = Math.min(now + timeoutMs, this.deadlineAt)
     if (this.dueAt !== Infinity) clock.arm(this)
     const work = this.#work
     const companion = this.#companion
     companion?.started?.()
     let result: T | PromiseLike<T>
     try {
-      result = companion?.around === undefined ? work(attempt) : companion.around(() => work(attempt), attempt)
+      result = companion?.around === undefined ? work(attempt) : companion.around(work, attempt)
       // A promise of another realm, or no promise at all but something like one.
       if (!(result instanceof Promise) && isThenable(result)) result = Promise.resolve(result)
     } catch (error) {
@@ -172,11 +165,10 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   /** The work of an attempt has ended, in time or not. */
   #settle(attempt: RunningAttempt, returned: boolean, what: unknown): void {
     if (attempt === this.#current) this.#take(attempt, returned, what)
-    else attempt.endLate(this.#setup, this.name)
+    else attempt.endLate(this.setup, this.name)
     if (this.#companion !== undefined) this.#companion.workEnded?.()
   }
 
-  /** An attempt's result counts. */
   #take(attempt: RunningAttempt, returned: boolean, what: unknown): void {
     try {
       if (returned) this.#onReturn(attempt, what as T)
@@ -187,23 +179,23 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   }
 
   #onReturn(attempt: RunningAttempt, value: T): void {
-    const { classifyResult } = this.#setup.options
+    const { classifyResult } = this.setup.options
     const outcome = classifyResult === undefined ? SUCCESS : classifyResult(value)
     if (outcome.kind === 'failure')
       return attempt.stopped === undefined ? this.#fail(attempt, outcome, value, true) : this.#onThrow(attempt, value)
     this.#leave(undefined)
-    if (this.#companion !== undefined) this.#tellEnd(attempt, SUCCESS, undefined)
-    if (this.#companion !== undefined || this.#call !== NO_OPTIONS) this.#close()
+    if (this.#companion !== undefined) this.#note(attempt, SUCCESS, undefined)
+    if (this.#companion !== undefined || this.call !== NO_OPTIONS) this.#close()
     this.resolve(value)
   }
 
   #onThrow(attempt: RunningAttempt, error: unknown): void {
     const { stopped } = attempt
-    if (stopped === undefined) return this.#fail(attempt, judge(error, this.#setup), error)
+    if (stopped === undefined) return this.#fail(attempt, judge(error, this.setup), error)
     if (stopped.reason === 'attempt-timeout') return this.#fail(attempt, failure('ambiguous'), stopped.error)
     const outcome = failure(stopped.reason === 'aborted' ? 'ignored' : 'ambiguous')
     this.#leave(outcome.fault)
-    this.#note(attempt, outcome, stopped.error, false)
+    this.#note(attempt, outcome, stopped.error)
     this.#giveUp(stopped.reason, stopped.error)
   }
 
@@ -211,9 +203,9 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   #fail(attempt: RunningAttempt, outcome: Failure, error: unknown, returned = false): void {
     this.#leave(outcome.fault)
     const now = this.#note(attempt, outcome, error, returned)
-    const setup = this.#setup
-    const state = this.#rest?.state ?? firstState(setup.compiled.policy, this, this.#call.once)
-    const decision = setup.decide(state, outcome, now, this.#call.expectedCallMs)
+    const setup = this.setup
+    const state = this.#rest?.state ?? firstState(setup.policy, this, this.call.once)
+    const decision = setup.decide(state, outcome, now, this.call.expectedCallMs)
     if (decision.kind !== 'retry') return this.#giveUp(decision.kind === 'give-up' ? decision.reason : 'permanent')
     if (!setup.couldPay(outcome.fault, now)) return this.#giveUp('budget')
     const refusal = this.#companion?.mayRetry?.()
@@ -228,60 +220,56 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
     this.#needRest().context ??= presentContext()
     this.#isWaiting = true
     this.dueAt = dueAt
-    this.#setup.clock.arm(this)
+    this.setup.clock.arm(this)
+    this.#companion?.pauses?.()
   }
 
   /** The end of every attempt whose result counts: its time-out and its place in the budget are given back. */
   #leave(fault: Fault | undefined): void {
-    const { clock, budget } = this.#setup
+    const { clock, budget } = this.setup
     clock.disarm(this)
     this.#current = undefined
     if (budget !== undefined) budget.settle?.(fault, this.#rest?.last?.fault)
   }
 
   /** For the history of a failure, and for whoever goes along. Returns the instant. */
-  #note(attempt: RunningAttempt, outcome: Failure, error: unknown, returned: boolean): number {
-    const now = this.#tellEnd(attempt, outcome, error)
-    this.#needRest().remember(attempt, outcome, now - attempt.startedAt, error, returned)
-    return now
-  }
-
-  #tellEnd(attempt: RunningAttempt, outcome: Outcome, error: unknown): number {
-    const now = this.#setup.clock.monotonic()
+  #note(attempt: RunningAttempt, outcome: Outcome, error: unknown, returned = false): number {
+    const now = this.setup.clock.monotonic()
     const durationMs = now - attempt.startedAt
     this.#companion?.ended?.({ outcome, durationMs, elapsedMs: now - this.startedAt, error })
+    if (outcome.kind === 'failure') this.#needRest().remember(attempt, outcome, durationMs, error, returned)
     return now
   }
 
   /** The end without success: what the last attempt threw is thrown, what it returned is returned. */
   #giveUp(reason: GiveUpReason, error: unknown = this.lastError): void {
-    const elapsedMs = this.#setup.clock.monotonic() - this.startedAt
+    const elapsedMs = this.setup.clock.monotonic() - this.startedAt
     const { failures = [], last } = this.#needRest()
     const history = { reason, attempts: this.attempts, elapsedMs, failures }
     rememberHistory(error, history)
     this.#close({ reason, elapsedMs, error })
     const failed = { error, history, returned: last?.returned === true && last.error === error }
-    settleFailed(this, this.#setup, failed, hookError => this.#companion?.hookFailed?.(hookError))
+    settleFailed(this, this.setup, failed, hookError => this.#companion?.hookFailed?.(hookError))
   }
 
   /** Nothing is left behind: no alarm, no follower, no place behind a gate. */
   #close(end?: End): void {
     this.#isWaiting = false
-    this.#setup.clock.disarm(this)
-    if (this.#call.signal !== undefined) unfollowSignal(this.#call.signal, this)
+    this.setup.clock.disarm(this)
+    if (this.call.signal !== undefined) unfollowSignal(this.call.signal, this)
     this.#companion?.over?.(end)
   }
 
   #timeOut(attempt: RunningAttempt): void {
-    this.#rest?.abandoned?.warnIfDeaf(this.#setup, this.name)
-    if (this.dueAt < deadlineOf(this.#setup.compiled.policy, this))
+    this.#rest?.abandoned?.warnIfDeaf(this.setup, this.name)
+    if (this.dueAt < this.deadlineAt)
       this.#stop(attempt, 'attempt-timeout', new AttemptTimeoutError(this.attempts, this.dueAt - attempt.startedAt))
     else this.#stop(attempt, 'deadline', new DeadlineError(this.attempts, this.dueAt - this.startedAt, this.lastError))
   }
 
   #stop(attempt: RunningAttempt, reason: Stop['reason'], error: unknown): void {
-    this.#setup.clock.disarm(this)
-    attempt.stop({ reason, error, at: this.#setup.clock.monotonic() }, () => {
+    this.setup.clock.disarm(this)
+    attempt.stop({ reason, error, at: this.setup.clock.monotonic() }, () => {
       if (attempt !== this.#current) return
       this.#needRest().abandoned = attempt
       this.#take(attempt, false, error)
@@ -289,7 +277,7 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   }
 
   #isAborted(): boolean {
-    const { aborted = false, reason } = this.#call.signal ?? {}
+    const { aborted = false, reason } = this.call.signal ?? {}
     if (aborted) this.#giveUp('aborted', reason)
     return aborted
   }

@@ -26,9 +26,15 @@ export type Work<T> = (attempt: Attempt) => T | PromiseLike<T>
 
 /** What one operation has of its own. */
 export interface CallOptions {
+  /** What events call the operation. */
+  readonly name?: string | undefined
   /** The caller's own: ends a wait at once, and rejects with its reason. */
   readonly signal?: AbortSignal | undefined
   readonly idempotencyKey?: string | undefined
+  /** Inside of another operation's attempt it makes one attempt only, if `./context` is there to tell; unless this is said. */
+  readonly nested?: 'allow' | undefined
+  /** Your word that the call may be made twice at once, which hedging needs; a key says so too. */
+  readonly idempotent?: boolean | undefined
   /**
    * Why the call must not be made twice. `not-idempotent`: unless the first provably never arrived; `not-replayable`:
    * not even then, for its body may have been read. Absent: the caller says it may.
@@ -44,8 +50,9 @@ export const NO_OPTIONS: CallOptions = {}
 
 /** What surrounds a call and is no part of the policy. `A` is what `onExhausted` puts in the place of an error. */
 export interface RetryOptions<T = unknown, A = never> extends CallOptions {
-  /** What events call the operation. */
-  readonly name?: string
+  /** What the pipeline is called that the operation belongs to, and its key in there. */
+  readonly client?: string
+  readonly key?: string
   /** Shared with other calls; `false`: none, and nothing but the policy limits the retries. Default: the process's. */
   readonly budget?: Budget | false
   readonly breaker?: Breaker
@@ -61,6 +68,8 @@ export interface RetryOptions<T = unknown, A = never> extends CallOptions {
   readonly curve?: Curve
   /** Whether the last attempt is made only `if-it-fits` the deadline by `expectedCallMs` (the default), or `always`. */
   readonly lastAttempt?: 'if-it-fits' | 'always'
+  /** How long a call usually takes, asked when it matters, where `expectedCallMs` does not say. */
+  readonly usualCallMs?: () => number
   /** How long an attempt may take, asked before each, in place of the policy's own number. */
   readonly attemptTimeoutMs?: () => number
   /** Asked when retries could not help: its answer takes the error's place. */

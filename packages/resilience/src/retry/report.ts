@@ -58,7 +58,9 @@ class Report implements Companion {
   }
 
   #tell(event: OperationEvent): void {
-    const { name, id, attempts } = this.#operation
-    tell(this.#observer, { ...event, name, operationId: id, attempt: attempts })
+    const { name, setup, id, attempts } = this.#operation
+    const { client, key } = setup.options
+    const whose = client === undefined ? { name } : { name, client, key }
+    tell(this.#observer, { ...event, ...whose, operationId: id, attempt: attempts })
   }
 }

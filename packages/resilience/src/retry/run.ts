@@ -40,7 +40,7 @@ export function retryCompiled<T, A = never>(
 }
 
 /** Begins one operation: `setup` may be shared with others, `call` is its own. */
-function begin<T, A>(work: Work<T>, setup: Setup<T, A>, call: CallOptions | undefined): Promise<T | A> {
+export function begin<T, A>(work: Work<T>, setup: Setup<T, A>, call: CallOptions | undefined): Promise<T | A> {
   const operation = new Operation<T, A>(work, setup, call)
   beginning = operation
   const promise = new Promise<T | A>(keepSettlers)

@@ -7,11 +7,14 @@ import type { Gate } from './companion.ts'
 import type { CompiledPolicy } from './compile.ts'
 import { decide, type Decision, type RetryState } from './decide.ts'
 import type { RetryOptions } from './options.ts'
+import type { RetryPolicy } from './policy.ts'
 import { Reporter } from './report.ts'
 
 /** A policy and its surroundings, settled: what any number of operations can have in common. */
 export class Setup<T, A> {
-  readonly compiled: CompiledPolicy
+  /** The whole document, as it would be handed over, and its share in this process. */
+  readonly document: RetryPolicy
+  readonly policy: RetryPolicy
   readonly options: RetryOptions<T, A>
   readonly clock: Clock
   readonly random: Random
@@ -23,7 +26,8 @@ export class Setup<T, A> {
   constructor(compiled: CompiledPolicy, options: RetryOptions<T, A>) {
     checkOptions(options)
     const { ports, budget } = options
-    this.compiled = compiled
+    this.document = compiled.document
+    this.policy = compiled.policy
     this.options = options
     this.clock = ports?.clock ?? systemClock
     this.random = ports?.random ?? systemRandom
@@ -32,10 +36,10 @@ export class Setup<T, A> {
     this.gates = gatesOf(options)
   }
 
-  decide(state: RetryState, outcome: Outcome, now: number, expectedCallMs = 0): Decision {
-    const { lastAttempt, curve } = this.options
-    const moment = { now, roll: this.random(), expectedCallMs: lastAttempt === 'always' ? 0 : expectedCallMs }
-    return decide(this.compiled.policy, state, outcome, moment, curve)
+  decide(state: RetryState, outcome: Outcome, now: number, expectedCallMs?: number): Decision {
+    const { lastAttempt, curve, usualCallMs } = this.options
+    const callMs = lastAttempt === 'always' ? 0 : (expectedCallMs ?? usualCallMs?.() ?? 0)
+    return decide(this.policy, state, outcome, { now, roll: this.random(), expectedCallMs: callMs }, curve)
   }
 
   /** An attempt begins: a retry after `fault` is withdrawn from the budget, a first one is a deposit. */

@@ -1,0 +1,98 @@
+import type { Clock } from '../ports/clock.ts'
+
+export interface CacheOptions {
+  /** So long a result is taken instead of a call; a minute unless told. */
+  readonly ttlMs?: number
+  /** So much longer it is taken when the call has failed; 0 unless told. */
+  readonly staleMs?: number
+  /** Results that the built-in store keeps; those not asked for longest make room. 1,000 unless told. */
+  readonly maxEntries?: number
+  /** Another place for results; else the memory of this process. */
+  readonly store?: CacheStore
+}
+
+/** Where results are kept. What it throws is as if it had nothing: a cache that is down must not take the calls along. */
+export interface CacheStore {
+  get(key: string): CacheEntry | undefined | PromiseLike<CacheEntry | undefined>
+  set(key: string, entry: CacheEntry): unknown
+}
+
+export interface CacheEntry {
+  readonly value: unknown
+  /** Wall time, in ms since the epoch: the store may be shared with other machines. */
+  readonly storedAt: number
+}
+
+export const DEFAULT_CACHE: Required<Omit<CacheOptions, 'store'>> = {
+  ttlMs: 60_000, // long enough to take a burst, short enough to be forgiven
+  staleMs: 0, // whoever takes old answers must have said so
+  maxEntries: 1_000, // bounded: a cache without an end is a leak
+}
+
+/** The outermost layer: what it answers is not called, not counted and not limited by the deadline. */
+export class Cache {
+  readonly #clock: Clock
+  readonly #options: Required<CacheOptions>
+
+  constructor(options: CacheOptions, clock: Clock) {
+    const { maxEntries = DEFAULT_CACHE.maxEntries } = options
+    this.#clock = clock
+    this.#options = { ...DEFAULT_CACHE, store: new MemoryStore(maxEntries), ...options }
+  }
+
+  async through<T>(key: string, run: () => Promise<T>): Promise<T> {
+    const { ttlMs, staleMs } = this.#options
+    const entry = await this.#get(key)
+    const ageMs = entry === undefined ? Infinity : this.#clock.now() - entry.storedAt
+    // An entry of the future was written by a clock that is ahead of ours, and is as good as new.
+    if (entry !== undefined && ageMs < ttlMs) return entry.value as T
+    try {
+      const value = await run()
+      await this.#set(key, { value, storedAt: this.#clock.now() })
+      return value
+    } catch (error) {
+      if (entry !== undefined && ageMs < ttlMs + staleMs) return entry.value as T
+      throw error
+    }
+  }
+
+  async #get(key: string): Promise<CacheEntry | undefined> {
+    try {
+      return await this.#options.store.get(key)
+    } catch {
+      return undefined
+    }
+  }
+
+  async #set(key: string, entry: CacheEntry): Promise<void> {
+    try {
+      await this.#options.store.set(key, entry)
+    } catch {
+      // The result is there all the same.
+    }
+  }
+}
+
+class MemoryStore implements CacheStore {
+  readonly #maxEntries: number
+  /** In the order in which they were asked for. */
+  readonly #entries = new Map<string, CacheEntry>()
+
+  constructor(maxEntries: number) {
+    this.#maxEntries = maxEntries
+  }
+
+  get(key: string): CacheEntry | undefined {
+    const entry = this.#entries.get(key)
+    if (entry !== undefined) this.set(key, entry)
+    return entry
+  }
+
+  set(key: string, entry: CacheEntry): void {
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
+    if (this.#entries.size <= this.#maxEntries) return
+    const [oldest] = this.#entries.keys()
+    this.#entries.delete(oldest!)
+  }
+}
