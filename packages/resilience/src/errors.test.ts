@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { RetryEngineError } from './engine/errors.ts'
 import { AttemptTimeoutError, DeadlineError, InvalidPolicyError, RefusedError, ResilienceError } from './errors.ts'
-import { InvalidOptionError, NotReplayableError } from './fetch/errors.ts'
+import { InvalidOptionError, NotReplayableError } from './wire/errors.ts'
 import { TestingError } from './testing/errors.ts'
 
 describe('an error of ours', () => {

@@ -21,6 +21,20 @@ export type { Problem } from './check/problems.ts'
 export { fromEnvoy, fromGrpcServiceConfig, fromIstio, toEnvoy, toGrpcServiceConfig, toIstio } from './exchange/index.ts'
 export type * from './exchange/index.ts'
 
+// Deadlines
+export { deadline, deadlineFrom, type ArrivalOptions, type Deadline, type DeadlineInput } from './deadline/deadline.ts'
+export { askedTimeoutMs, grpcTimeoutHeader, timeoutHeader } from './deadline/decide.ts'
+
+// Pipelines
+export { pipeline, type Pipeline, type PipelineCall, type PipelineChange, type Runner } from './pipeline/run.ts'
+export type { PipelineDefinition, RunOptions } from './pipeline/definition.ts'
+export type { CacheEntry, CacheOptions, CacheStore } from './pipeline/cache.ts'
+export type { Failed } from './pipeline/fallback.ts'
+export type { KeySnapshot, PipelineSnapshot } from './pipeline/snapshot.ts'
+export type { Layer, PipelineExplanation } from './pipeline/explain.ts'
+export type { RefreshOptions } from './pipeline/refresh.ts'
+export type { AdaptiveTimeoutInput, AdaptiveTimeoutPolicy } from './timeout/policy.ts'
+
 // What a failure means
 export { ignored, permanent, retryAfter, transient } from './classify/marks.ts'
 export { classifyError } from './classify/classify-error.ts'
@@ -49,9 +63,36 @@ export { checkBreaker, DEFAULT_BREAKER, type BreakerInput, type BreakerPolicy } 
 export type { BreakerSnapshot } from './breaker/snapshot.ts'
 export type { CallResult } from './breaker/memory.ts'
 
+// Limits, and a switch for emergencies
+export type { GateOptions } from './gate-options.ts'
+export { createBulkhead, type Bulkhead } from './bulkhead/run.ts'
+export { checkBulkhead, DEFAULT_BULKHEAD, type BulkheadInput, type BulkheadPolicy } from './bulkhead/policy.ts'
+export { createRateLimit, type RateLimit } from './rate-limit/run.ts'
+export { checkRateLimit, DEFAULT_RATE_LIMIT } from './rate-limit/policy.ts'
+export type { RateLimitInput, RateLimitPolicy } from './rate-limit/policy.ts'
+export { createLimiter, type Limiter } from './limiter/run.ts'
+export { checkLimiter, DEFAULT_LIMITERS, type LimiterInput, type LimiterPolicy } from './limiter/policy.ts'
+export { createThrottle, type Throttle } from './throttle/run.ts'
+export { checkThrottle, DEFAULT_THROTTLE, type ThrottleInput, type ThrottlePolicy } from './throttle/policy.ts'
+export { createKillSwitch, killSwitch, type KillSwitch, type KillSwitchOptions } from './kill-switch/run.ts'
+export { KILL_LEVELS } from './kill-switch/policy.ts'
+export type { KillLevel, KillOrder, KillOrderInput, KillScope } from './kill-switch/policy.ts'
+
 // One operation after another, by name
 export { RetryEngine, RetryEngineError } from './engine/engine.ts'
 export type { Action, OperationStatus, RetryEngineOptions } from './engine/engine.ts'
+
+// Work that is more than one call
+export { retryTransaction } from './database/retry-transaction.ts'
+export type { Begin, TransactionHandle, TransactionOf, TransactionOptions } from './database/retry-transaction.ts'
+export { classifyDatabaseError } from './database/classify.ts'
+export { waitFor, type Subscribe, type Unsubscribe, type WaitOptions } from './database/wait-for.ts'
+export { DEFAULT_WAIT } from './database/policy.ts'
+export { fanOut, type FanOutOptions, type Leaves } from './fan-out/fan-out.ts'
+export { batch, type BatchOptions, type SendItems } from './fan-out/batch.ts'
+export { DEFAULT_BATCH, DEFAULT_FAN_OUT, LEAF_BUDGET, type BatchPolicy, type FanOutPolicy } from './fan-out/policy.ts'
+export { failOver, replicas, type AnyReplica, type FailOver, type Replicas } from './replicas/run.ts'
+export type { ReplicasOptions } from './replicas/run.ts'
 
 // What goes along with operations
 export type { Accompanied, Companion, End, EndedAttempt, Gate, Wait } from './retry/companion.ts'

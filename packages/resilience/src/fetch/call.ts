@@ -1,26 +1,19 @@
-import { newIdempotencyKey } from '../ports/random.ts'
-import { BufferedBody, givenBody, MadeBody, untouchedBody, type BodySource } from './body.ts'
-import { mayRepeat, onceBecause, type Repetition } from './decide.ts'
-import { NotReplayableError } from './errors.ts'
-import { checkInit, type RetryingInit } from './options.ts'
+import { MadeBody, type BodySource } from '../wire/body.ts'
+import { mayRepeat, onceBecause, type Repetition } from '../wire/decide.ts'
+import { NotReplayableError } from '../wire/errors.ts'
+import { keyOf } from '../wire/options.ts'
+import type { WireCall } from '../wire/run.ts'
+import { BufferedBody, givenBody, untouchedBody, type SentBody } from './body.ts'
+import type { RetryingInit } from './options.ts'
 
 /** A call, read once from what the caller passed; nothing of the caller's is changed. */
-export interface FetchCall {
+export interface FetchCall extends WireCall {
   readonly input: string | URL | Request
   /** The caller's fields, without ours and without those that each attempt has of its own. */
   readonly init: RequestInit
-  /** Empty when the URL cannot be read, which `fetch` will say. */
-  readonly origin: string
-  /** In capital letters. */
-  readonly method: string
   /** The caller's, and the idempotency key. */
   readonly headers: Headers
-  readonly idempotencyKey: string | undefined
-  readonly signal: AbortSignal | undefined
-  readonly body: BodySource
-  readonly once: 'not-idempotent' | 'not-replayable' | undefined
-  /** The caller said it, and need not be told. */
-  readonly isOnceByWord: boolean
+  readonly body: BodySource<SentBody>
 }
 
 export interface Limits {
@@ -33,9 +26,7 @@ export function readCall(input: string | URL | Request, given: RetryingInit, lim
   const { idempotencyKey: key, idempotent, policy: _, body: itsBody, signal: itsSignal, ...init } = copyOf(given)
   const request = isRequest(input) ? input : undefined
   const headers = new Headers(init.headers ?? request?.headers)
-  const keyHeader = headers.get('idempotency-key') || undefined
-  checkInit({ idempotencyKey: key, idempotent }, keyHeader)
-  const idempotencyKey = key === true ? (keyHeader ?? newIdempotencyKey()) : (key ?? keyHeader)
+  const idempotencyKey = keyOf({ idempotencyKey: key, idempotent }, headers.get('idempotency-key'))
   if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey)
 
   const method = (init.method ?? request?.method ?? 'GET').toUpperCase()
@@ -72,7 +63,7 @@ function bodyOf(
   given: RetryingInit['body'],
   repetition: Repetition,
   { maxAttempts, maxReplayBytes }: Limits,
-): BodySource {
+): BodySource<SentBody> {
   if (typeof given === 'function') return new MadeBody(given)
   if (given !== undefined && given !== null) {
     const body = givenBody(given, maxAttempts)

@@ -1,7 +1,5 @@
 import { headerOf } from '../retry/retry-after.ts'
-
-/** More than any page that says sorry; a longer body costs more than a new connection. */
-const MOST_DRAINED_BYTES = 65_536
+import { MOST_DRAINED_BYTES } from '../wire/decide.ts'
 
 /**
  * Reads a failed response to its end before the wait: unread, it would keep its connection, and an outage would empty

@@ -1,13 +1,9 @@
 import { systemClock } from '../ports/system-clock.ts'
-import { warnOnce } from '../ports/telemetry.ts'
 import { compilePolicy, frozenCopy, type CompiledPolicy } from '../retry/compile.ts'
-import { historyOf } from '../retry/history.ts'
-import type { RetryOptions } from '../retry/options.ts'
 import type { RetryPolicyInput } from '../retry/policy.ts'
-import { retryCompiled } from '../retry/run.ts'
-import { readCall, type FetchCall } from './call.ts'
-import { classifyResponse, sayWithheld } from './decide.ts'
-import { ExpectedCalls } from './expected-call.ts'
+import { ExpectedCalls } from '../wire/expected-call.ts'
+import { carryOut } from '../wire/run.ts'
+import { readCall } from './call.ts'
 import { Instances } from './instances.ts'
 import {
   checkFetchOptions,
@@ -58,52 +54,17 @@ async function run<A>(
   init: RetryingInit,
   policy: CompiledPolicy,
   fetch: SendOptions['fetch'],
-  shared: Shared<A>,
+  { options, expectedCalls }: Shared<A>,
 ): Promise<Response | A> {
-  const { maxReplayBytes = DEFAULT_MAX_REPLAY_BYTES, sendHeaders = !isBrowser(), ports, telemetry } = shared.options
+  const { maxReplayBytes = DEFAULT_MAX_REPLAY_BYTES, sendHeaders = !isBrowser(), ports, onExhausted } = options
   const call = readCall(input, init, { maxAttempts: policy.policy.maxAttempts, maxReplayBytes })
   const sender = new Sender(call, { fetch, sendHeaders, clock: ports?.clock ?? systemClock })
-  const work = sender.send.bind(sender)
-  const teach = (result: unknown): void => {
-    if (call.once === undefined || call.isOnceByWord || historyOf(result)?.reason !== call.once) return
-    warnOnce('not-idempotent', `${call.method} ${call.origin}`, sayWithheld(call.method, call.origin), telemetry)
-  }
-  try {
-    const answer = await retryCompiled(work, policy, optionsOf(call, policy, sender, shared))
-    sender.succeeded(answer)
-    teach(answer)
-    return answer
-  } catch (error) {
-    sender.failed()
-    teach(error)
-    throw error
-  }
-}
-
-function optionsOf<A>(
-  call: FetchCall,
-  { policy: { retryableStatusCodes } }: CompiledPolicy,
-  sender: Sender,
-  { options, expectedCalls }: Shared<A>,
-): RetryOptions<Response, A> {
-  const { onExhausted, ...others } = options
-  const { clock = systemClock } = options.ports ?? {}
-  const { origin, signal, idempotencyKey, once } = call
-  return {
-    name: 'fetch',
-    ...others,
-    ...(onExhausted && { onExhausted: exhausted => onExhausted({ ...exhausted, request: () => requestOf(call) }) }),
-    signal,
-    idempotencyKey,
-    once,
-    expectedCallMs: expectedCalls.expectedMs(origin),
-    classifyResult: response => {
-      const outcome = classifyResponse(response, retryableStatusCodes, clock.now())
-      if (outcome.kind === 'success') expectedCalls.add(origin, sender.elapsedMs)
-      return outcome
-    },
-    discard: () => sender.drain(),
-  }
+  return carryOut(call, sender, policy, {
+    options: { name: 'fetch', ...options },
+    expectedCalls,
+    read: response => response,
+    onExhausted: onExhausted && (exhausted => onExhausted({ ...exhausted, request: () => requestOf(call) })),
+  })
 }
 
 /** Browsers and their workers call themselves Mozilla; servers and edges do not. */

@@ -1,9 +1,11 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Attempt } from '../retry/options.ts'
-import { isStream, type SentBody } from './body.ts'
+import { isStream } from '../wire/body.ts'
+import { attemptHeaders } from '../wire/decide.ts'
+import { NotReplayableError } from '../wire/errors.ts'
+import type { WireSender } from '../wire/run.ts'
+import type { SentBody } from './body.ts'
 import type { FetchCall } from './call.ts'
-import { timeoutHeader } from './decide.ts'
-import { NotReplayableError } from './errors.ts'
 import { Exchange } from './exchange.ts'
 import type { FetchOptions } from './options.ts'
 
@@ -21,7 +23,7 @@ export function isAttempt(init: object | undefined): boolean {
 }
 
 /** Makes the attempts of one call, one after the other, and holds the response of the newest only. */
-export class Sender {
+export class Sender implements WireSender<Response> {
   readonly #call: FetchCall
   readonly #options: SendOptions
   #exchange: Exchange | undefined
@@ -66,12 +68,12 @@ export class Sender {
     this.#exchange?.drop()
   }
 
-  #headersOf({ attempt, remainingMs }: Attempt): Headers {
+  #headersOf(attempt: Attempt): Headers {
     const headers = new Headers(this.#call.headers)
     if (!this.#options.sendHeaders) return headers
     // What the caller wrote is the caller's.
-    if (!headers.has('retry-attempt')) headers.set('retry-attempt', String(attempt))
-    if (!headers.has('x-timeout-ms')) headers.set('x-timeout-ms', timeoutHeader(remainingMs))
+    for (const [name, value] of Object.entries(attemptHeaders(attempt)))
+      if (!headers.has(name)) headers.set(name, value)
     return headers
   }
 }

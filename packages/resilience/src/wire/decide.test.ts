@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { classifyResponse, mayRepeat, onceBecause, sayWithheld, timeoutHeader, type Repetition } from './decide.ts'
+import { attemptHeaders, classifyResponse, mayRepeat, onceBecause, sayWithheld, type Repetition } from './decide.ts'
 
 const call = (over: Partial<Repetition>): Repetition => ({
   method: 'POST',
@@ -74,8 +74,8 @@ describe('what a response means', () => {
   })
 })
 
-describe('X-Timeout-Ms', () => {
-  it('is in whole milliseconds and never 0', () => {
-    assert.deepEqual([0, 0.2, 1, 99.5].map(timeoutHeader), ['1', '1', '1', '100'])
+describe('what an attempt says of itself', () => {
+  it('is its number, and the time that is left for it', () => {
+    assert.deepEqual(attemptHeaders({ attempt: 2, remainingMs: 99.5 }), { 'retry-attempt': '2', 'x-timeout-ms': '100' })
   })
 })

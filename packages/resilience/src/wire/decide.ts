@@ -1,5 +1,7 @@
 import { classifyStatus } from '../classify/status.ts'
 import type { Outcome } from '../classify/outcome.ts'
+import { timeoutHeader } from '../deadline/decide.ts'
+import type { Attempt } from '../retry/options.ts'
 import { askedWaitOf } from '../retry/rate-limit-headers.ts'
 import type { HeaderSource } from '../retry/retry-after.ts'
 
@@ -36,10 +38,15 @@ export function classifyResponse(
   return classifyStatus(status, retryableStatusCodes, isRetryable ? askedWaitOf(headers, now) : undefined)
 }
 
-/** A relative time-out needs no clock that two machines share. Never 0, which some read as "no limit". */
-export function timeoutHeader(remainingMs: number): string {
-  return String(Math.max(1, Math.ceil(remainingMs)))
+/** What an attempt tells the server of itself: which one it is, and how long somebody waits for it. */
+export function attemptHeaders({ attempt, remainingMs }: Pick<Attempt, 'attempt' | 'remainingMs'>): AttemptHeaders {
+  return { 'retry-attempt': String(attempt), 'x-timeout-ms': timeoutHeader(remainingMs) }
 }
+
+export type AttemptHeaders = { readonly [name in 'retry-attempt' | 'x-timeout-ms']: string }
+
+/** Of a failed response so much is read before the next attempt; a longer one costs more than a new connection. */
+export const MOST_DRAINED_BYTES = 65_536 // more than any page that says sorry
 
 export function sayWithheld(method: string, origin: string): string {
   return `${method} ${origin} failed and was not retried: a lost answer can mean that it was carried out. Choose one:

@@ -1,7 +1,7 @@
 import { sayProblems, type Problem } from '../check/problems.ts'
 import { ResilienceError } from '../errors.ts'
 
-/** What was passed to `createFetch`, or with a call, is not what the field takes; all problems at once. */
+/** What was passed to an adapter, or with a call, is not what the field takes; all problems at once. */
 export class InvalidOptionError extends ResilienceError<'invalid-option'> {
   readonly problems: readonly Problem[]
 
