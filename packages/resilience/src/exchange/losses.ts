@@ -44,11 +44,12 @@ export type Waits = Pick<
 export function lostWaits(policy: RetryPolicy, theirs: Waits, whose: string): Loss[] {
   if (policy.maxAttempts === 1) return []
   const losses: Loss[] = []
-  const waitMs = (waits: Waits, retry: number): number => Math.round(plainDelayMs({ ...policy, ...waits }, retry))
+  const waitMs = (waits: Waits, retry: number): number => plainDelayMs({ ...policy, ...waits }, retry)
   for (let retry = 1; retry < policy.maxAttempts; retry++) {
     const [ours, becomes] = [waitMs(policy, retry), waitMs(theirs, retry)]
-    if (ours === becomes) continue
-    const say = `waits ${ours} ms before retry ${retry}; in ${whose} it is ${becomes} ms`
+    // Rounded down too: jitter draws from below one and a half milliseconds as from below one, and not as from below two.
+    if (Math.round(ours) === Math.round(becomes) && Math.floor(ours) === Math.floor(becomes)) continue
+    const say = `waits ${shortly(ours)} ms before retry ${retry}; in ${whose} it is ${shortly(becomes)} ms`
     losses.push({ at: 'retry.backoffType', is: policy.backoffType, say })
     break
   }
@@ -58,6 +59,10 @@ export function lostWaits(policy: RetryPolicy, theirs: Waits, whose: string): Lo
   if (policy.minDelayMs > 0)
     losses.push({ at: 'retry.minDelayMs', is: policy.minDelayMs, say: `has no counterpart in ${whose}` })
   return losses
+}
+
+function shortly(ms: number): number {
+  return Math.round(ms * 10) / 10
 }
 
 function jitterOf({ jitterType, jitterRatio }: Waits): string {
