@@ -119,6 +119,8 @@ export class Race<T> implements Alarm {
     }
     if (!comesTooLate) copy.companion?.over?.(undefined)
     copy.companion?.workEnded?.()
+    // Nobody waits for it any more, but whoever holds a place for the attempt must hear that it has really ended.
+    if (this.#isOver && this.#running.size === 0) this.#reject(LOST)
   }
 
   #take(copy: Copy, returned: boolean, what: unknown): void {
