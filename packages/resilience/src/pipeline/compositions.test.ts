@@ -140,7 +140,7 @@ describe('any composition of layers', () => {
         fc.array(anyCall, { minLength: 1, maxLength: 15 }),
         fc.nat(),
         async (layers, calls, seed) => {
-          const world = new World(layers as Partial<PipelineDefinition>, seed)
+          const world = new World(layers, seed)
           await expectNoLeaks(
             async ({ controller }) => {
               let at = 0

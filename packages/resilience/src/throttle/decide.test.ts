@@ -9,6 +9,7 @@ const anyPolicy: fc.Arbitrary<ThrottlePolicy> = fc.record({
   acceptMultiplier: fc.constantFrom(1, 1.1, 2, 1_000),
   windowMs: fc.constantFrom(10, 30_000, 120_000),
   minAdmission: fc.constantFrom(0.1, 0.2, 1),
+  minRequests: fc.constantFrom(0, 20),
   aggression: fc.constantFrom(1, 2, 100),
 })
 

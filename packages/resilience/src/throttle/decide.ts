@@ -41,7 +41,7 @@ export function presentChance(policy: ThrottlePolicy, window: WindowCounts, now:
   forgetOld(window, now)
   const [requests, accepts, refusals] = window.sums as [number, number, number]
   // Calls under way are requests already, and not yet accepted: without a refusal that is no bad sign, only a burst.
-  return refusals === 0 ? 0 : keepBackChance(policy, { requests, accepts })
+  return refusals === 0 || requests < policy.minRequests ? 0 : keepBackChance(policy, { requests, accepts })
 }
 
 /** The bare formula. */

@@ -4,6 +4,7 @@ import {
   withoutUndefined,
   milliseconds,
   numberBetween,
+  wholeNumber,
   type Fields,
   type Problem,
 } from '../check/problems.ts'
@@ -20,6 +21,8 @@ export interface ThrottlePolicy {
   readonly windowMs: number
   /** At least this share is always sent: somebody has to find out that the dependency is back. */
   readonly minAdmission: number
+  /** Below so many calls in the window none is kept back: after the very first failure the formula says one in two. */
+  readonly minRequests: number
   /** Raises the chance to the power of 1 / aggression: above 1, the first refusals weigh more. */
   readonly aggression: number
 }
@@ -29,6 +32,7 @@ export const DEFAULT_THROTTLE: ThrottlePolicy = {
   acceptMultiplier: 2, // the published K: an overloaded dependency sees at most twice what it can serve
   windowMs: 120_000, // the published two minutes: long enough to know a rate, short enough to forget an outage
   minAdmission: 0.1, // without it a total outage leaves next to no call that could notice its end
+  minRequests: 20, // as for the breaker: fewer say nothing about the dependency
   aggression: 1, // the formula as it was published
 }
 
@@ -51,6 +55,7 @@ function fields(): Fields {
     acceptMultiplier: numberBetween(1, 1_000),
     windowMs: milliseconds(10),
     minAdmission: numberBetween(0.001, 1),
+    minRequests: wholeNumber(0, 1e6),
     aggression: numberBetween(1, 100),
   }
 }

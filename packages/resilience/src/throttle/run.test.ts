@@ -21,7 +21,7 @@ function setting(policy: ThrottleInput = {}) {
   const clock = virtualClock()
   const die = { shows: 0.99, drawn: 0 }
   const random = (): number => (die.drawn++, die.shows)
-  const throttle = createThrottle(policy, { name: 'maps', clock, random })
+  const throttle = createThrottle({ minRequests: 0, ...policy }, { name: 'maps', clock, random })
   const call = (work: () => unknown, callPolicy: RetryPolicyInput = ONCE, ...more: readonly Gate[]): Promise<unknown> =>
     endOf(retry(work, callPolicy, { ports: { clock, random: () => 0.5 }, budget: false, gates: [throttle, ...more] }))
   const fail = (failed: Error) =>
