@@ -2,9 +2,22 @@
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 
+/** Whole documents, and documents of others: nobody needs them at run time unless they are asked for. */
+const LEFT_OUT = [
+  'presets',
+  'fromEnvoy',
+  'toEnvoy',
+  'fromGrpcServiceConfig',
+  'toGrpcServiceConfig',
+  'fromIstio',
+  'toIstio',
+]
+const names = Object.keys(await import('@secondwind/resilience')).filter(name => !LEFT_OUT.includes(name))
+
+// The aims are 3.5 and 14 kB: ARCHITECTURE.md says where the rest is. These keep it from growing meanwhile.
 const LIMITS = [
-  // The aim is 3.5 kB: ARCHITECTURE.md says where the rest is. This keeps it from growing meanwhile.
-  { what: 'retry', code: `export { retry } from '@secondwind/resilience'`, maxGzipBytes: 9_750 },
+  { what: 'retry', code: exporting('retry'), maxGzipBytes: 9_800 },
+  { what: 'the main entry', code: exporting(...names), maxGzipBytes: 35_500 },
 ]
 
 for (const { what, code, maxGzipBytes } of LIMITS) {
@@ -14,6 +27,10 @@ for (const { what, code, maxGzipBytes } of LIMITS) {
     `${what}: ${minifiedBytes} bytes minified, ${gzipBytes} gzipped (limit ${maxGzipBytes}${fits ? '' : ': TOO BIG'})`,
   )
   if (!fits) process.exitCode = 1
+}
+
+function exporting(...what: readonly string[]): string {
+  return `export { ${what.join(', ')} } from '@secondwind/resilience'`
 }
 
 async function measure(code: string): Promise<{ minifiedBytes: number; gzipBytes: number }> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { createBreaker, retry } from '@secondwind/resilience'
+import { createBreaker, pipeline, retry } from '@secondwind/resilience'
 import { instantTime } from './instant-time.ts'
 
 instantTime()
@@ -60,5 +60,31 @@ describe('coming from axios-retry', () => {
     // #endregion
     assert.equal(data, 'yes')
     assert.ok(performance.now() - startedAt >= 1_000)
+  })
+})
+
+describe('coming from opossum', () => {
+  it('breaker, time-out, capacity and fallback are parts of a pipeline, and fire is a function', async () => {
+    const isDown = { value: false }
+    const queryStock = async (sku: string): Promise<number> => {
+      if (isDown.value) throw Object.assign(new Error('busy'), { status: 503 })
+      return sku.length
+    }
+    // #region opossum
+    const stock = pipeline({
+      name: 'stock',
+      retry: { maxAttempts: 1, attemptTimeoutMs: 3_000 },
+      breaker: { windowMs: 10_000, minCalls: 5, probes: 1 },
+      bulkhead: { limit: 10, maxQueued: 0 },
+      fallback: () => 0,
+    })
+
+    const readStock = stock.wrap(queryStock)
+    const left = await readStock('sku-1')
+    // #endregion
+    assert.equal(left, 5)
+    isDown.value = true
+    for (let n = 0; n < 5; n++) assert.equal(await readStock('sku-1'), 0)
+    assert.equal(stock.partsOf().breaker!.phase, 'open')
   })
 })

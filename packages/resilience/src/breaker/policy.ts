@@ -66,7 +66,8 @@ export function withBreakerDefaults(input: BreakerInput): BreakerPolicy {
 
 /** All problems of a breaker's document. */
 export function checkBreaker(input: unknown, path = ''): Problem[] {
-  if (!isRecord(input)) return [{ at: path, is: input, say: 'must be an object with the fields of a breaker' }]
+  if (!isRecord(input))
+    return [{ at: path, is: input, say: 'must be an object with the fields of a breaker; {} has its defaults' }]
   const at = path && `${path}.`
   const problems = checkFields(input, FIELDS, { threshold: 'failureRate or consecutiveFailures' }, at)
   if (problems.length > 0) return problems

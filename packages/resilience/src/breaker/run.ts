@@ -119,6 +119,11 @@ export class Breaker implements Gate {
   }
 
   #refusal(until: number): RefusedError {
+    if (this.phase === 'forced-open')
+      return new RefusedError(
+        'breaker-open',
+        `the breaker "${this.name}" was opened by hand, until release() is called`,
+      )
     const waitMs = Math.max(0, Math.ceil(until - this.clock.monotonic()))
     const say = `the breaker "${this.name}" is ${this.phase} and lets nothing through; ask again in ${waitMs} ms`
     return new RefusedError('breaker-open', say, waitMs)

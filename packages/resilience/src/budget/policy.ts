@@ -83,10 +83,10 @@ export function checkBudget(input: unknown, path = ''): Problem[] {
   if (!isRecord(input)) return [{ at: path, is: input, say: 'must be an object with kind and its fields' }]
   const at = path && `${path}.`
   const kinds = fieldsByKind()
-  const { kind = null } = input
+  const { kind } = input
   const fields =
     typeof kind === 'string' && Object.hasOwn(kinds, kind) ? kinds[kind as BudgetPolicy['kind']] : undefined
-  if (fields === undefined) return checkFields({ kind }, { kind: oneOf(...Object.keys(kinds)) }, {}, at)
+  if (fields === undefined) return [{ at: `${at}kind`, is: kind, say: `must be ${oneOf(...Object.keys(kinds))(null)}` }]
   const { capacity, retryCost, whenEmpty, minRetries, reserve } = input
   const unpayable =
     kind === 'quota' && typeof capacity === 'number' && typeof retryCost === 'number' && capacity < retryCost

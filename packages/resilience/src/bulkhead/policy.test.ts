@@ -28,6 +28,6 @@ describe('a bulkhead', () => {
     const [limit, word] = say({ limit: 0.5, queue: 3 })
     assert.match(limit!, /^bulkhead\.limit must be a whole number/)
     assert.match(word!, /^bulkhead\.queue .*maxQueued/)
-    assert.deepEqual(say(3), ['bulkhead must be an object with the fields of a bulkhead'])
+    assert.deepEqual(say(3), ['bulkhead must be an object with the fields of a bulkhead; {} has its defaults'])
   })
 })

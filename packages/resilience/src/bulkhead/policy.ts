@@ -39,7 +39,8 @@ export function withBulkheadDefaults(input: BulkheadInput): BulkheadPolicy {
 
 /** All problems of a bulkhead's document. */
 export function checkBulkhead(input: unknown, path = ''): Problem[] {
-  if (!isRecord(input)) return [{ at: path, is: input, say: 'must be an object with the fields of a bulkhead' }]
+  if (!isRecord(input))
+    return [{ at: path, is: input, say: 'must be an object with the fields of a bulkhead; {} has its defaults' }]
   const at = path && `${path}.`
   const problems = checkFields(input, fields(), WRONG_WORDS, at)
   const { maxQueued, maxWaitMs = DEFAULT_BULKHEAD.maxWaitMs } = input

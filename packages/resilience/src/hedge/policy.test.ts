@@ -40,6 +40,6 @@ describe('a hedge', () => {
     assert.match(calls!, /^hedge\.maxExtraCalls .*1 to 10/)
     assert.match(load!, /^hedge\.maxExtraLoad .*0\.0001 to 1/)
     assert.match(word!, /^hedge\.delay .*delayMs or delayPercentile/)
-    assert.deepEqual(say(true), ['hedge must be an object with the fields of a hedge'])
+    assert.deepEqual(say(true), ['hedge must be an object with the fields of a hedge; {} has its defaults'])
   })
 })

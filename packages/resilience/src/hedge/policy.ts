@@ -42,7 +42,8 @@ export function withHedgeDefaults(input: HedgeInput): HedgePolicy {
 
 /** All problems of a hedge's document. */
 export function checkHedge(input: unknown, path = ''): Problem[] {
-  if (!isRecord(input)) return [{ at: path, is: input, say: 'must be an object with the fields of a hedge' }]
+  if (!isRecord(input))
+    return [{ at: path, is: input, say: 'must be an object with the fields of a hedge; {} has its defaults' }]
   const at = path && `${path}.`
   const problems = checkFields(input, fields(), WRONG_WORDS, at)
   if (problems.length > 0) return problems

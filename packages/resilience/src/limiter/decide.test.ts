@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
-import { hasRoom, nextLimit, wholeLimit } from './decide.ts'
+import { FAULTS, failure, SUCCESS } from '../classify/outcome.ts'
+import { hasRoom, nextLimit, wholeLimit, wasDropped } from './decide.ts'
 import { gradient2 } from './gradient2.ts'
 import { DEFAULT_LIMITERS, withLimiterDefaults, type LimiterInput, type LimiterPolicy } from './policy.ts'
 import { startLimit, type CallSample, type LimitState } from './state.ts'
@@ -171,3 +172,17 @@ function play(
   }
   return state
 }
+
+describe('what an outcome is to a limiter', () => {
+  it('is a sample when it succeeded, a drop when it was refused or timed out, and else nothing', () => {
+    const drops = [SUCCESS, ...FAULTS.map(fault => failure(fault))].map(outcome => wasDropped(outcome))
+    assert.deepEqual(Object.fromEntries(['success', ...FAULTS].map((what, n) => [what, drops[n]])), {
+      success: false,
+      transient: undefined,
+      throttled: true,
+      ambiguous: true,
+      permanent: undefined,
+      ignored: undefined,
+    })
+  })
+})

@@ -106,8 +106,9 @@ export function withLimiterDefaults(input: LimiterInput): LimiterPolicy {
 export function checkLimiter(input: unknown, path = ''): Problem[] {
   if (!isRecord(input)) return [{ at: path, is: input, say: 'must be an object with kind and perhaps its fields' }]
   const at = path && `${path}.`
-  const { kind = null } = input
-  if (!isKind(kind)) return checkFields({ kind }, { kind: oneOf(...Object.keys(DEFAULT_LIMITERS)) }, {}, at)
+  const { kind } = input
+  if (!isKind(kind))
+    return [{ at: `${at}kind`, is: kind, say: `must be ${oneOf(...Object.keys(DEFAULT_LIMITERS))(null)}` }]
   const problems = checkFields(input, { kind: oneOf(kind), ...sharedFields(), ...fieldsOf(kind) }, WRONG_WORDS, at)
   if (problems.length > 0) return problems
   const { minLimit, maxLimit, initialLimit } = withLimiterDefaults(input as LimiterInput)

@@ -23,10 +23,16 @@ export interface CacheEntry {
   readonly storedAt: number
 }
 
-export const DEFAULT_CACHE: Required<Omit<CacheOptions, 'store'>> = {
+const DEFAULT_CACHE: Required<Omit<CacheOptions, 'store'>> = {
   ttlMs: 60_000, // long enough to take a burst, short enough to be forgiven
   staleMs: 0, // whoever takes old answers must have said so
   maxEntries: 1_000, // bounded: a cache without an end is a leak
+}
+
+interface CachedRun<T> {
+  readonly run: () => Promise<T>
+  readonly isWorthKeeping: (value: T) => boolean
+  readonly signal: AbortSignal | undefined
 }
 
 /** The outermost layer: what it answers is not called, not counted and not limited by the deadline. */
@@ -40,7 +46,8 @@ export class Cache {
     this.#options = { ...DEFAULT_CACHE, store: new MemoryStore(maxEntries), ...options }
   }
 
-  async through<T>(key: string, run: () => Promise<T>): Promise<T> {
+  /** `isWorthKeeping` tells the call's own successes from failures that were returned and answers of somebody else. */
+  async through<T>(key: string, { run, isWorthKeeping, signal }: CachedRun<T>): Promise<T> {
     const { ttlMs, staleMs } = this.#options
     const entry = await this.#get(key)
     const ageMs = entry === undefined ? Infinity : this.#clock.now() - entry.storedAt
@@ -48,10 +55,12 @@ export class Cache {
     if (entry !== undefined && ageMs < ttlMs) return entry.value as T
     try {
       const value = await run()
-      await this.#set(key, { value, storedAt: this.#clock.now() })
+      if (isWorthKeeping(value)) await this.#set(key, { value, storedAt: this.#clock.now() })
       return value
     } catch (error) {
-      if (entry !== undefined && ageMs < ttlMs + staleMs) return entry.value as T
+      const isStillGood = entry !== undefined && ageMs < ttlMs + staleMs
+      // Who went away wants no answer, and gets the reason of the abort.
+      if (isStillGood && signal?.aborted !== true) return entry.value as T
       throw error
     }
   }

@@ -25,7 +25,7 @@ export function explainPipeline<F, A, R>({
   code,
 }: CheckedDefinition<F, A, R>): PipelineExplanation {
   const { retry, breaker, bulkhead, throttle, limiter, rateLimit, hedge, budget } = policy
-  const layers: readonly (Layer | undefined | false)[] = [
+  const layers: readonly (Layer | undefined | false | 0)[] = [
     code.fallback && { name: 'fallback', say: 'answers for operations that failed' },
     code.cache && { name: 'cache', say: 'answers before anything is called; no deadline counts for it' },
     { name: 'deadline', say: `${retry.totalBudgetMs} ms for everything below` },
@@ -46,15 +46,29 @@ export function explainPipeline<F, A, R>({
       name: 'budget',
       say: `${sharedBudget === undefined ? 'each key its own' : 'shared with others'}; retries and hedges draw on it`,
     },
-    hedge && { name: 'hedge', say: `company for slow calls, ${hedge.maxExtraCalls} at the most` },
     {
       name: 'attempt time-out',
       say: `${retry.attemptTimeoutMs} ms${adaptiveTimeout ? ', less where calls are usually faster' : ''}`,
     },
+    hedge && { name: 'hedge', say: `company for slow calls, ${hedge.maxExtraCalls} at the most` },
     code.replicas && { name: 'replicas', say: 'each call to one of its own, not the one that has just failed' },
     code.refresh && { name: 'refresh', say: 'renews what a call was refused for, once per operation' },
+    code.gates?.length && { name: 'gates', say: `${code.gates.length} of your own` },
   ]
   // The document was checked when the pipeline was made.
-  const explanation = explainPolicy(policy) as Explanation
-  return { ...explanation, layers: layers.filter(layer => layer !== undefined && layer !== false) }
+  const { budgetBound, ...explanation } = explainPolicy(policy) as Explanation
+  return {
+    ...explanation,
+    // Of a budget that others draw on too, nobody here knows the bound.
+    ...(budgetBound === undefined || sharedBudget !== undefined ? {} : { budgetBound }),
+    warnings: [...explanation.warnings, ...(hedge && code.idempotent !== true ? [SELDOM_HEDGED] : [])],
+    layers: layers.filter(layer => typeof layer === 'object'),
+  }
+}
+
+const SELDOM_HEDGED: Explanation['warnings'][number] = {
+  kind: 'seldom-hedged',
+  level: 'note',
+  at: 'hedge',
+  say: 'only runs with an idempotency key or idempotent: true have company; say idempotent: true here if all may',
 }

@@ -79,8 +79,9 @@ export class Parts<F, A, R> implements Gate, Gates {
     this.limiter = limiter && kept(before?.limiter, limiter, old?.limiter, () => new Limiter(limiter, options))
     this.rateLimit =
       rateLimit && kept(before?.rateLimit, rateLimit, old?.rateLimit, () => new RateLimit(rateLimit, options))
-    this.latencies =
-      before?.latencies ?? noLatencies((adaptiveTimeout ?? hedge ?? DEFAULT_ADAPTIVE_TIMEOUT).sampleCalls)
+    const sampled = [adaptiveTimeout, hedge].flatMap(part => part?.sampleCalls ?? [])
+    const sampleCalls = Math.max(...(sampled.length > 0 ? sampled : [DEFAULT_ADAPTIVE_TIMEOUT.sampleCalls]))
+    this.latencies = before?.latencies ?? noLatencies(sampleCalls)
     const { attemptTimeoutMs } = policy.retry
     this.watch = new LatencyWatch(this.latencies, adaptiveTimeout, { attemptTimeoutMs, isHedged: hedge !== undefined })
     this.setup = this.#setupOf(key, clock)

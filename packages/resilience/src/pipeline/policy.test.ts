@@ -122,7 +122,7 @@ describe('the problems of a pipeline', () => {
     assert.deepEqual(problemsOf({ breaker: {} }), { name: 'must be given', retry: 'must be given' })
     assert.deepEqual(problemsOf({ name: 'a', retry: null }), { retry: 'must be an object with the fields of a policy' })
     assert.deepEqual(problemsOf({ name: 'a', retry: {}, breaker: true }), {
-      breaker: 'must be an object with the fields of a breaker',
+      breaker: 'must be an object with the fields of a breaker; {} has its defaults',
     })
   })
 

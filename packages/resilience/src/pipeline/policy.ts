@@ -88,6 +88,12 @@ function isPipeline(input: object): boolean {
   return ['name', 'retry', ...Object.keys(PARTS)].some(field => Object.hasOwn(input, field))
 }
 
+/** What was made already cannot be a document: the commonest slip of all, and its problems would name odd fields. */
+function checkMade(name: string, part: unknown): Problem[] | undefined {
+  if (typeof (part as { readonly accompany?: unknown } | null)?.accompany !== 'function') return undefined
+  return [{ at: name, is: part, say: 'must be a document; what was made already goes into gates' }]
+}
+
 function checkPipeline(input: { readonly [field: string]: unknown }): PolicyCheck<PipelinePolicy> {
   const parts = Object.entries(PARTS).filter(([name]) => input[name] !== undefined)
   const retry = checkRetryPolicy(input['retry'])
@@ -97,7 +103,7 @@ function checkPipeline(input: { readonly [field: string]: unknown }): PolicyChec
       .filter(field => input[field] === undefined)
       .map(at => ({ at, is: undefined, say: 'must be given' })),
     ...(input['retry'] === undefined ? [] : (retry.problems ?? []).map(problem => below('retry', problem))),
-    ...parts.flatMap(([name, { check }]) => check(input[name], name)),
+    ...parts.flatMap(([name, { check }]) => checkMade(name, input[name]) ?? check(input[name], name)),
   ]
   if (retry.policy === undefined || problems.length > 0) return { problems }
   const completed = parts.map(([name, { complete }]) => [name, complete(given(input[name]) as never)])
@@ -127,6 +133,9 @@ function wrongWords(): WrongWords {
     totalBudgetMs: `retry.totalBudgetMs ${only}`,
     timeout: `retry.attemptTimeoutMs for one call, or retry.totalBudgetMs for all ${only}`,
     deadline: `retry.totalBudgetMs ${only}`,
+    timeoutMs: `retry.attemptTimeoutMs for one call, or retry.totalBudgetMs for all ${only}`,
+    signal: 'run(call, { signal })',
+    onRetry: 'telemetry, which hears everything',
     circuitBreaker: 'breaker',
     concurrency: 'limiter, or bulkhead for a fixed limit',
   }
@@ -143,12 +152,16 @@ function given(part: unknown): unknown {
 }
 
 /** What each part alone cannot see. */
-function checkTogether({ retry, budget, hedge }: PipelinePolicy): Problem[] {
+function checkTogether({ retry, budget, hedge, limiter, bulkhead }: PipelinePolicy): Problem[] {
   const problems: Problem[] = []
   const zero = budget === false ? zeroDelay(retry) : undefined
   if (zero !== undefined) {
     const say = 'is a zero delay, which only a retry budget makes harmless: leave budget out, or give minDelayMs'
     problems.push({ at: `retry.${zero}`, is: retry[zero], say })
+  }
+  if (limiter && bulkhead && limiter.minLimit > bulkhead.limit) {
+    const say = `is never reached: bulkhead.limit is ${bulkhead.limit}`
+    problems.push({ at: 'limiter.minLimit', is: limiter.minLimit, say })
   }
   if (hedge?.delayMs !== undefined && hedge.delayMs >= retry.attemptTimeoutMs) {
     const say = `is never reached: retry.attemptTimeoutMs is ${retry.attemptTimeoutMs}`

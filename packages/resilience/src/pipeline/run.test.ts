@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
+import { createBreaker } from '../breaker/run.ts'
 import { createBudget } from '../budget/run.ts'
 import { InvalidPolicyError, RefusedError } from '../errors.ts'
 import { killSwitch } from '../kill-switch/run.ts'
@@ -138,7 +139,7 @@ describe('a pipeline', () => {
         assert.deepEqual(error.problems.map(({ at }) => at).toSorted(), [
           'adaptiveTimeout.multiplier',
           'breker',
-          'cache',
+          'cache.ttl',
           'fallback',
           'hedge',
           'name',
@@ -153,6 +154,36 @@ describe('a pipeline', () => {
   it('rejects what is no function', async () => {
     const payments = pipeline({ name: 'payments', retry: RETRY })
     await assert.rejects(payments.run(5 as never), TypeError)
+    assert.throws(() => payments.wrap(5 as never), TypeError)
+    assert.throws(() => payments.for(5 as never), TypeError)
+  })
+
+  it('rejects options that a run does not have, and says which it has', async () => {
+    const payments = pipeline({ name: 'payments' })
+    const controller = new AbortController()
+    for (const [wrong, says] of [
+      [null, /takes an object of options/],
+      [controller.signal, /takes an object of options/],
+      [{ maxAttempts: 3 }, /no option maxAttempts; it has .*signal/],
+      [{ signal: controller }, /not its controller/],
+      [{ cacheKey: 'a' }, /needs a pipeline with a cache/],
+    ] as const)
+      await assert.rejects(
+        payments.run(() => 1, wrong as never),
+        says,
+      )
+  })
+
+  it('says of a part that was made already where it goes', () => {
+    const breaker = createBreaker()
+    assert.throws(
+      () => pipeline({ name: 'payments', breaker: breaker as never }),
+      /breaker must be a document.*into gates/,
+    )
+    assert.throws(
+      () => pipeline({ name: 'payments', refresh: {} as never, gates: [{} as never] }),
+      /refresh must.*\n.*gates must/,
+    )
   })
 
   it('is explained layer by layer, the outermost first', () => {
@@ -184,8 +215,8 @@ describe('a pipeline', () => {
         'limiter',
         'rate limit',
         'budget',
-        'hedge',
         'attempt time-out',
+        'hedge',
         'refresh',
       ],
     )
@@ -285,6 +316,7 @@ describe('hot changes', () => {
   it('that are wrong change nothing', () => {
     const payments = pipeline({ name: 'payments', retry: RETRY })
     assert.throws(() => payments.update({ breaker: { minCalls: -1 } }), InvalidPolicyError)
+    assert.throws(() => pipeline({ name: 'a', cache: {} }).update({ cache: {} } as never), /cache cannot be changed/)
     assert.equal(payments.policy.breaker, undefined)
   })
 

@@ -4,7 +4,13 @@ import { replicas, Replicas } from '../replicas/run.ts'
 import type { Attempt, Work } from '../retry/options.ts'
 import { begin } from '../retry/run.ts'
 import { Cache } from './cache.ts'
-import { checkDefinition, type CheckedDefinition, type PipelineDefinition, type RunOptions } from './definition.ts'
+import {
+  checkDefinition,
+  wrongRun,
+  type CheckedDefinition,
+  type PipelineDefinition,
+  type RunOptions,
+} from './definition.ts'
 import { explainPipeline, type PipelineExplanation } from './explain.ts'
 import { withFallback } from './fallback.ts'
 import { Keys } from './keys.ts'
@@ -85,6 +91,7 @@ export class Pipeline<F = never, A = never, R = undefined> implements Runner<F, 
 
   /** The same pipeline with the state of one key: a host, a tenant, a shard. */
   for(key: string): Runner<F, A, R> & { readonly parts: Parts<F, A, R> } {
+    if (typeof key !== 'string') throw new TypeError(`a key is a text, and not ${String(key)}`)
     return new KeyedPipeline(this, key)
   }
 
@@ -99,15 +106,30 @@ export class Pipeline<F = never, A = never, R = undefined> implements Runner<F, 
   }
 
   runFor<T>(key: string, call: PipelineCall<T, R>, options?: RunOptions): Answer<T, F, A> {
-    if (typeof call !== 'function')
-      return Promise.reject(new TypeError(`run calls a function, and was given ${String(call)}`))
+    const wrong = wrongRun(call, options, this.#cache !== undefined)
+    if (wrong !== undefined) return Promise.reject(new TypeError(wrong))
     const { fallback, idempotent } = this.#checked.code
     const own = idempotent === true && options?.idempotent === undefined ? { ...options, idempotent } : options
     const result =
       this.#cache === undefined || options?.cacheKey === undefined
         ? this.#begin(key, call, own)
-        : this.#cache.through(`${key} ${options.cacheKey}`, () => this.#begin(key, call, own))
+        : this.#throughCache(this.#cache, key, call, own!)
     return fallback === undefined ? result : withFallback(result, { key, signal: options?.signal }, fallback)
+  }
+
+  #throughCache<T>(cache: Cache, key: string, call: PipelineCall<T, R>, options: RunOptions): Promise<T | A> {
+    const { classifyResult } = this.#checked.code
+    let own: { readonly value: T } | undefined
+    const watched = async (attempt: Attempt, replica: R): Promise<T> => {
+      const value = await call(attempt, replica)
+      own = { value }
+      return value
+    }
+    return cache.through<T | A>(JSON.stringify([key, options.cacheKey]), {
+      run: () => this.#begin(key, watched, options),
+      isWorthKeeping: value => own?.value === value && classifyResult?.(value).kind !== 'failure',
+      signal: options.signal,
+    })
   }
 
   #begin<T>(key: string, call: PipelineCall<T, R>, options: RunOptions | undefined): Promise<T | A> {
@@ -133,7 +155,7 @@ export class Pipeline<F = never, A = never, R = undefined> implements Runner<F, 
 
   /** Goes on from a snapshot, of this process or another; parts that it does not have are left out. */
   restore(snapshot: PipelineSnapshot): void {
-    const problems = checkPipelineSnapshot(snapshot)
+    const problems = checkPipelineSnapshot(snapshot, this.name)
     if (problems.length > 0) throw new InvalidPolicyError(problems)
     for (const { key, breaker, limit } of snapshot.keys) {
       const parts = this.partsOf(key)
@@ -147,6 +169,11 @@ export class Pipeline<F = never, A = never, R = undefined> implements Runner<F, 
    * that are not named go on as they are, and operations under way end by the document that they began with.
    */
   update(change: PipelineChange): void {
+    const others = Object.keys(change).filter(field => field in this.#checked.code || field === 'name')
+    if (others.length > 0)
+      throw new InvalidPolicyError(
+        others.map(at => ({ at, is: undefined, say: 'cannot be changed: only parts of the document can' })),
+      )
     const definition = { ...this.#definition, ...change } as PipelineDefinition<F, A, R>
     const checked = checkDefinition(definition)
     this.#definition = definition
@@ -175,6 +202,7 @@ class KeyedPipeline<F, A, R> implements Runner<F, A, R> {
   wrap<This, Parameters extends readonly unknown[], T>(
     call: (this: This, ...parameters: Parameters) => T | PromiseLike<T>,
   ): (this: This, ...parameters: Parameters) => Answer<Awaited<T>, F, A> {
+    if (typeof call !== 'function') throw new TypeError(`wrap takes a function, and was given ${String(call)}`)
     const run: Runner<F, A, R>['run'] = this.run.bind(this)
     return function (this: This, ...parameters) {
       return run(() => call.apply(this, [...parameters] as unknown as Parameters & unknown[])) as Answer<

@@ -15,9 +15,11 @@ export interface KeySnapshot {
 }
 
 /** All problems of what claims to be a snapshot: it may come from a file. */
-export function checkPipelineSnapshot(input: unknown): Problem[] {
+export function checkPipelineSnapshot(input: unknown, name: string): Problem[] {
   if (!isRecord(input) || !Array.isArray(input['keys']))
     return [{ at: 'snapshot', is: typeof input, say: 'must be what snapshot() returned' }]
+  if (input['name'] !== name)
+    return [{ at: 'name', is: input['name'], say: `must be ${name}: it is another pipeline's` }]
   return input['keys'].flatMap((entry: unknown, place) => {
     const at = `keys[${place}]`
     if (!isRecord(entry) || typeof entry['key'] !== 'string')

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
+import { failure, type Failure } from '../classify/outcome.ts'
 import { outcomeOf, reset, scripted, STEADY } from '../retry/scripted.test-kit.ts'
 import { pipeline } from './run.ts'
 
@@ -63,6 +64,48 @@ describe('a cache', () => {
     assert.deepEqual(await outcomeOf(clock, read()), { value: 'old' })
     await clock.advance(50)
     assert.ok((await outcomeOf(clock, read())).error)
+  })
+
+  it('tells keys apart however they are written', async () => {
+    const { ports, work, calls } = scripted(1)
+    const reads = pipeline({ name: 'reads', ports, cache: {} })
+    await reads.for('a b').run(work, { cacheKey: 'c' })
+    await reads.for('a').run(work, { cacheKey: 'b c' })
+    assert.equal(calls.length, 2)
+  })
+
+  it('keeps neither a failure that was returned nor an answer of somebody else', async () => {
+    const { clock, ports, work, calls } = scripted({ status: 503 })
+    const classifyResult = (): Failure => failure('permanent')
+    const reads = pipeline({ name: 'reads', ports, cache: {}, classifyResult })
+    await reads.run(work, { cacheKey: 'a' })
+    await reads.run(work, { cacheKey: 'a' })
+    const handedOver = pipeline({
+      name: 'later',
+      retry: { maxAttempts: 1 },
+      ports,
+      cache: {},
+      onExhausted: () => 'later',
+    })
+    const failing = (): Promise<never> => {
+      calls.push(0)
+      return Promise.reject(reset())
+    }
+    for (let n = 0; n < 2; n++)
+      assert.deepEqual(await outcomeOf(clock, handedOver.run(failing, { cacheKey: 'a' })), { value: 'later' })
+    assert.equal(calls.length, 4)
+  })
+
+  it('has no old result for a caller who went away', async () => {
+    const { clock, ports, work } = scripted('old', reset())
+    const reads = pipeline({ name: 'reads', retry: RETRY, ports, cache: { ttlMs: 10, staleMs: 5_000 } })
+    await reads.run(work, { cacheKey: 'a' })
+    await clock.advance(20)
+    const controller = new AbortController()
+    const result = reads.run(work, { cacheKey: 'a', signal: controller.signal }).catch((error: unknown) => error)
+    await clock.advance(10)
+    controller.abort('gone')
+    assert.equal(await result, 'gone')
   })
 
   it('that is down is as if it were empty', async () => {

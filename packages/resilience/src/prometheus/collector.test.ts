@@ -4,6 +4,7 @@ import { describe, it } from 'vitest'
 import { createBreaker } from '../breaker/run.ts'
 import { createBudget } from '../budget/run.ts'
 import { permanent } from '../classify/marks.ts'
+import { pipeline } from '../pipeline/run.ts'
 import { observe } from '../retry/report.ts'
 import { GIVE_UP_REASONS } from '../retry/decide.ts'
 import type { RetryOptions } from '../retry/options.ts'
@@ -135,6 +136,18 @@ ${lines('retry_operation_duration_seconds', `0.005 0, 0.01 0, 0.025 0, 0.05 0, 0
         ['payments', 'charge', 1],
       ],
     )
+  })
+
+  it('counts a pipeline under its own name, whoever hands over its events', async () => {
+    const collector = createCollector({ client: 'shop' })
+    const payments = pipeline({ name: 'payments', retry: {}, breaker: {}, telemetry: collector.telemetry })
+    const { breaker, budget, limiter } = payments.partsOf()
+    collector.watch({ client: 'payments', breaker, budget, limiter })
+    await payments.run(() => 1, { name: 'charge' })
+    const seen = parseExposition(collector.metrics())
+    const { labels } = seen.find(({ name }) => name === 'retry_attempts_total')!
+    assert.deepEqual([labels['client'], labels['op']], ['payments', 'charge'])
+    assert.ok(seen.some(({ name, labels: { state } }) => name === 'retry_breaker_state' && state === 'closed'))
   })
 
   it('is silent before the first event, and after it was closed', async () => {

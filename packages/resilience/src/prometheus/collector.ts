@@ -41,12 +41,13 @@ export function createCollector(options: CollectorOptions = {}): Collector {
   const watched = new Set<Watched & { readonly client: string }>()
   let isClosed = false
 
-  const telemetryOf = (name: string): Telemetry => {
-    const client = labelValue(name)
-    return event => {
-      if (!isClosed && 'operationId' in event) count(labelSets.seriesOf(client, labelValue(event.name)), event)
+  const telemetryOf =
+    (client: string): Telemetry =>
+    event => {
+      if (isClosed || !('operationId' in event)) return
+      // A pipeline says its own name; a bare call is counted for whoever hands over its events.
+      count(labelSets.seriesOf(labelValue(event.client ?? client), labelValue(event.name)), event)
     }
-  }
   return {
     telemetry: telemetryOf(ownClient),
     telemetryOf,

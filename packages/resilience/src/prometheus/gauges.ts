@@ -6,9 +6,9 @@ import type { Family, Sample } from './text.ts'
 export interface Watched {
   /** The label `client`; else the collector's own. */
   readonly client?: string
-  readonly budget?: { readonly balance: number }
-  readonly breaker?: { readonly phase: BreakerPhaseName }
-  readonly limiter?: { readonly limit: number }
+  readonly budget?: { readonly balance: number } | undefined
+  readonly breaker?: { readonly phase: BreakerPhaseName } | undefined
+  readonly limiter?: { readonly limit: number } | undefined
 }
 
 type NamedWatched = Watched & { readonly client: string }

@@ -65,6 +65,7 @@ export interface Warning {
     | 'long-time-out'
     | 'cap-not-reached'
     | 'list-not-used'
+    | 'seldom-hedged'
   /** A note costs nothing; a warning names what will hurt. */
   readonly level: 'note' | 'warning'
   /** The field to change. */

@@ -7,7 +7,8 @@ import { KEPT_FAILURES, type FailedAttempt } from './history.ts'
 /** What most operations never need: made when something fails, or when somebody looks. */
 export class Rest {
   state: RetryState | undefined = undefined
-  failures: FailedAttempt[] | undefined = undefined
+  /** All of them once there are two: most operations that fail once do not fail twice. */
+  #failures: FailedAttempt[] | undefined = undefined
   last: FailedAttempt | undefined = undefined
   /** An attempt that was told to stop and did not. */
   abandoned: RunningAttempt | undefined = undefined
@@ -16,9 +17,15 @@ export class Rest {
 
   remember(attempt: RunningAttempt, outcome: Failure, durationMs: number, error: unknown, returned: boolean): void {
     const { fault, retryAfterMs, unknown = false } = outcome
-    this.last = { attempt: attempt.attempt, durationMs, fault, error, returned, retryAfterMs, unknown }
-    // A list of one is made for one: most operations that fail once do not fail twice.
-    if (this.failures === undefined) this.failures = [this.last]
-    else if (this.failures.push(this.last) > KEPT_FAILURES) this.failures.shift()
+    const failed = { attempt: attempt.attempt, durationMs, fault, error, returned, retryAfterMs, unknown }
+    if (this.last !== undefined) {
+      this.#failures ??= [this.last]
+      if (this.#failures.push(failed) > KEPT_FAILURES) this.#failures.shift()
+    }
+    this.last = failed
+  }
+
+  get failures(): readonly FailedAttempt[] {
+    return this.#failures ?? (this.last === undefined ? [] : [this.last])
   }
 }

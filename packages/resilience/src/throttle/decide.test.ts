@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
 import { seededRandom } from '../testing/seeded-random.ts'
-import { admitCall, keepBackChance, presentChance, recordAnswer, startThrottle } from './decide.ts'
+import { FAULTS, failure, SUCCESS } from '../classify/outcome.ts'
+import { admitCall, answerOf, keepBackChance, presentChance, recordAnswer, startThrottle } from './decide.ts'
 import { DEFAULT_THROTTLE, withThrottleDefaults, type ThrottlePolicy } from './policy.ts'
 
 const anyPolicy: fc.Arbitrary<ThrottlePolicy> = fc.record({
@@ -125,3 +126,17 @@ function overload({ offeredPerSecond, capacityPerSecond, seconds }: Overload): {
   }
   return { sent: counted.sent / (seconds / 2), accepted: counted.accepted / (seconds / 2) }
 }
+
+describe('what an outcome is to a throttle', () => {
+  it('is an acceptance unless it is worth a retry, and nothing when the caller went away', () => {
+    const answers = [SUCCESS, ...FAULTS.map(fault => failure(fault))].map(outcome => answerOf(outcome))
+    assert.deepEqual(Object.fromEntries(['success', ...FAULTS].map((what, n) => [what, answers[n]])), {
+      success: 'accepted',
+      transient: 'refused',
+      throttled: 'refused',
+      ambiguous: 'refused',
+      permanent: 'accepted',
+      ignored: undefined,
+    })
+  })
+})

@@ -30,6 +30,6 @@ describe('a throttle', () => {
   it('says what others call its fields', () => {
     assert.match(say({ k: 2 })[0]!, /^throttle\.k .*acceptMultiplier/)
     assert.match(say({ K: 2 })[0]!, /^throttle\.K .*acceptMultiplier/)
-    assert.deepEqual(say(undefined), ['throttle must be an object with the fields of a throttle'])
+    assert.deepEqual(say(undefined), ['throttle must be an object with the fields of a throttle; {} has its defaults'])
   })
 })

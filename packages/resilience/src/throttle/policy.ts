@@ -44,7 +44,8 @@ export function withThrottleDefaults(input: ThrottleInput): ThrottlePolicy {
 
 /** All problems of a throttle's document. */
 export function checkThrottle(input: unknown, path = ''): Problem[] {
-  if (!isRecord(input)) return [{ at: path, is: input, say: 'must be an object with the fields of a throttle' }]
+  if (!isRecord(input))
+    return [{ at: path, is: input, say: 'must be an object with the fields of a throttle; {} has its defaults' }]
   return checkFields(input, fields(), WRONG_WORDS, path && `${path}.`)
 }
 
