@@ -5,6 +5,7 @@ import { permanent, transient } from '../classify/marks.ts'
 import { InvalidPolicyError, RefusedError } from '../errors.ts'
 import type { RetryEvent } from '../ports/telemetry.ts'
 import { virtualClock } from '../testing/index.ts'
+import type { WindowCounts } from '../window/decide.ts'
 import { closedBreaker, mayStart, record, type Permit } from './decide.ts'
 import type { CallResult } from './memory.ts'
 import { withBreakerDefaults, type BreakerInput } from './policy.ts'
@@ -281,6 +282,34 @@ describe('a snapshot', () => {
       { takenAt: 1, monotonicAt: 1, state: { ...state, forced: 'sideways', phase: { kind: 'open', until: 1 } } },
     ]
     for (const input of wrong) assert.throws(() => breaker.restore(input as never), InvalidPolicyError)
+  })
+
+  it('whose counts cannot have been counted is refused', async () => {
+    const timed = setting()
+    await timed.calls('bad', 1)
+    const { window } = (timed.breaker.snapshot().state.phase as { memory: { window: WindowCounts } }).memory
+    const counted = setting({ window: 'count' })
+    await counted.calls('bad', 1)
+    const { memory } = counted.breaker.snapshot().state.phase as { memory: object }
+    const [first, ...others] = window.slices
+    const wrong: readonly object[] = [
+      { kind: 'time', window: { ...window, current: 10 } },
+      { kind: 'time', window: { ...window, current: -1 } },
+      { kind: 'time', window: { ...window, current: 0.5 } },
+      { kind: 'time', window: { ...window, slices: others } },
+      { kind: 'time', window: { ...window, slices: [first!.slice(1), ...others] } },
+      { kind: 'time', window: { ...window, slices: { length: 10 } } },
+      { kind: 'time', window: { ...window, sums: [1, 1] } },
+      { kind: 'time', window: { ...window, sums: [0, 0, 0] } },
+      { ...memory, sums: [0, 0, 0] },
+      { ...memory, sums: [1, 1, 1] },
+      { ...memory, latest: ['ignored'] },
+    ]
+    for (const memory of wrong) {
+      const state = { generation: 1, openings: 0, forced: null, phase: { kind: 'closed', memory } }
+      const snapshot = { takenAt: 1, monotonicAt: 1, state }
+      assert.throws(() => timed.breaker.restore(snapshot as never), InvalidPolicyError, JSON.stringify(memory))
+    }
   })
 
   it('never keeps a breaker open for longer than its policy does', () => {

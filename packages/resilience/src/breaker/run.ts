@@ -24,7 +24,7 @@ import { checkSnapshot, stateFrom, takeSnapshot, type BreakerSnapshot, type Inst
 export interface BreakerOptions {
   readonly name?: string
   readonly clock?: Clock
-  readonly telemetry?: Telemetry
+  readonly telemetry?: Telemetry | undefined
 }
 
 const IGNORED: Outcome = failure('ignored')

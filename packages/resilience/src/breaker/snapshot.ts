@@ -63,22 +63,34 @@ function isProbes(probes: unknown): boolean {
 function isMemory(memory: unknown): boolean {
   if (!isRecord(memory)) return false
   if (memory['kind'] === 'consecutive') return areCounts(memory, 'badInARow')
-  if (memory['kind'] === 'count')
-    return (
-      areCounts(memory, 'oldest') &&
-      isCounts(memory['sums'], 3) &&
-      isList(memory['latest'], result => ['good', 'failed', 'slow'].includes(result as string))
-    )
-  const { window } = memory
+  if (memory['kind'] === 'count') return isRing(memory)
+  return memory['kind'] === 'time' && isWindow(memory['window'])
+}
+
+function isRing({ latest, oldest, sums }: { readonly [field: string]: unknown }): boolean {
+  if (!isCounts([oldest], 1) || !isCounts(sums, 3)) return false
+  if (!isList(latest, result => ['good', 'failed', 'slow'].includes(result as string))) return false
+  const have = (wanted: string): number => latest.filter(result => result === wanted).length
+  return sums[0] === latest.length && sums[1] === have('failed') && sums[2] === have('slow')
+}
+
+function isWindow(window: unknown): boolean {
+  if (!isRecord(window) || !areCounts(window, 'current')) return false
+  const { current, sliceMs, endsAt, slices, sums } = window
   return (
-    memory['kind'] === 'time' &&
-    isRecord(window) &&
-    areCounts(window, 'current') &&
-    [window['sliceMs'], window['endsAt']].every(Number.isFinite) &&
-    isCounts(window['sums'], 3) &&
-    isList(window['slices'], slice => isCounts(slice, 3)) &&
-    (window['slices'] as unknown[]).length === 10
+    Number.isFinite(sliceMs) &&
+    Number.isFinite(endsAt) &&
+    isList(slices, slice => isCounts(slice, 3)) &&
+    slices.length === 10 &&
+    (current as number) < slices.length &&
+    isCounts(sums, 3) &&
+    sums.every((sum, column) => sum === sumOf(slices as readonly number[][], column))
   )
+}
+
+/** What leaves the window is taken from the sums: they would be less than nothing if they were not those of its slices. */
+function sumOf(slices: readonly number[][], column: number): number {
+  return slices.reduce((sum, slice) => sum + slice[column]!, 0)
 }
 
 function areCounts(record: { readonly [field: string]: unknown }, ...fields: readonly string[]): boolean {
@@ -88,7 +100,7 @@ function areCounts(record: { readonly [field: string]: unknown }, ...fields: rea
   )
 }
 
-function isCounts(list: unknown, length: number): boolean {
+function isCounts(list: unknown, length: number): list is readonly number[] {
   return isList(list, entry => Number.isInteger(entry) && (entry as number) >= 0) && list.length === length
 }
 

@@ -13,6 +13,8 @@ export class BulkheadCompanion implements Companion, Waiter {
   readonly #operation: Accompanied
   #place: 'outside' | 'queued' | 'inside' = 'outside'
   #waitEndsAt = 0
+  /** As it was when the wait began: the policy may have changed since. */
+  #maxWaitMs = 0
   /** The result of an attempt under way still counts. */
   #isCalling = false
 
@@ -26,11 +28,12 @@ export class BulkheadCompanion implements Companion, Waiter {
       const admission = this.#slots.ask(this)
       if (admission === 'refuse') return this.#slots.refusal('so is its queue')
       this.#place = admission === 'start' ? 'inside' : 'queued'
+      this.#maxWaitMs = this.#slots.policy.maxWaitMs
       this.#waitEndsAt = waitEndsAt(this.#slots.policy, { now, deadlineAt: this.#operation.deadlineAt })
     }
     if (this.#place === 'inside') return undefined
     if (now < this.#waitEndsAt) return this.#waitEndsAt
-    return this.#slots.refusal(`stayed so for ${this.#slots.policy.maxWaitMs} ms`)
+    return this.#slots.refusal(`stayed so for ${this.#maxWaitMs} ms`)
   }
 
   give(): void {

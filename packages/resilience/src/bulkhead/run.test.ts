@@ -9,6 +9,7 @@ import type { RetryPolicyInput } from '../retry/policy.ts'
 import { retry } from '../retry/run.ts'
 import { reset, STEADY } from '../retry/scripted.test-kit.ts'
 import { expectNoLeaks, virtualClock } from '../testing/index.ts'
+import { settled } from '../testing/settle.ts'
 import type { BulkheadInput } from './policy.ts'
 import { createBulkhead } from './run.ts'
 
@@ -284,5 +285,57 @@ describe('a slot', () => {
       { clock },
     )
     assert.deepEqual(counts(), IDLE)
+  })
+})
+
+describe('a bulkhead under another policy', () => {
+  const numbers = (limit: number) => ({ limit, maxQueued: 10, maxWaitMs: 1_000 })
+
+  it('counts together with the one before: a limit that is lowered step by step never adds up', async () => {
+    const { bulkhead, call, counts } = setting(numbers(5))
+    const { work, begun, end } = heldWork()
+    let present = bulkhead
+    for (let limit = 5; limit >= 1; limit--) {
+      present = present.under(numbers(limit))
+      for (let n = 0; n < 3; n++) void call(work, ONCE, { gates: [present] })
+    }
+    assert.deepEqual([begun(), counts(), present.active], [4, { active: 4, queued: 10, abandoned: 0 }, 4])
+    for (let n = 0; n < 3; n++) await end()
+    assert.deepEqual([begun(), present.active, present.queued], [4, 1, 10])
+    await end()
+    assert.deepEqual([begun(), present.active, present.queued], [5, 1, 9])
+  })
+
+  it('lets those who wait in at once when its limit is raised, in their order and before any newcomer', async () => {
+    const { bulkhead, call } = setting(numbers(1))
+    const { work } = heldWork()
+    const order: string[] = []
+    const named = (name: string, gate = bulkhead): void =>
+      void call(attempt => (order.push(name), work(attempt)), ONCE, { gates: [gate] })
+    for (const name of ['inside', 'first', 'second', 'third']) named(name)
+    const raised = bulkhead.under(numbers(3))
+    named('newcomer', raised)
+    await settled()
+    assert.deepEqual([order, raised.active, raised.queued], [['inside', 'first', 'second'], 3, 2])
+  })
+
+  it('holds for operations that began under the one before, at their next attempt', async () => {
+    const { bulkhead, call, clock } = setting(numbers(2))
+    const { work, end, begun } = heldWork()
+    for (let n = 0; n < 2; n++) void call(work, STEADY)
+    await end(reset())
+    await end(reset())
+    const lowered = bulkhead.under(numbers(1))
+    await clock.advance(100)
+    assert.deepEqual([begun(), lowered.active, lowered.queued, bulkhead.policy.limit], [3, 1, 1, 1])
+  })
+
+  it('refuses whoever waits since before it after the wait that held then, and says so', async () => {
+    const { bulkhead, call, clock } = setting({ limit: 1, maxWaitMs: 300 })
+    void call(heldWork().work)
+    const waiting = call(() => 1)
+    bulkhead.under(numbers(1))
+    await clock.advance(300)
+    assert.match(String(await waiting), /stayed so for 300 ms/)
   })
 })

@@ -14,13 +14,22 @@ export function createBulkhead(policy: BulkheadInput = {}, options: GateOptions 
 
 export class Bulkhead implements Gate {
   readonly name: string
-  readonly policy: BulkheadPolicy
   readonly #slots: Slots
 
-  constructor(policy: BulkheadPolicy, { name = 'bulkhead' }: GateOptions) {
+  constructor(policy: BulkheadPolicy, { name = 'bulkhead' }: GateOptions, slots?: Slots) {
     this.name = name
-    this.policy = Object.freeze(policy)
-    this.#slots = new Slots(name, policy)
+    this.#slots = slots ?? new Slots(name, Object.freeze(policy))
+  }
+
+  /** Of all that share these slots the newest: two limits for one dependency would add up. */
+  get policy(): BulkheadPolicy {
+    return this.#slots.policy
+  }
+
+  /** Other numbers for the same slots and the same queue; a higher limit lets those who wait in at once. */
+  under(policy: BulkheadPolicy): Bulkhead {
+    this.#slots.changeTo(Object.freeze(policy))
+    return new Bulkhead(policy, { name: this.name }, this.#slots)
   }
 
   /** Slots taken. */

@@ -14,10 +14,12 @@ export interface Waiter {
  *  1. A slot that becomes free belongs to the first of the queue from that moment on, though it may take its time to
  *     come: whoever arrives meanwhile finds no slot, and nobody is overtaken.
  *  2. Whoever has a slot gives it back exactly once, used or not.
+ *  3. Another policy holds for all from that moment on. Whoever is inside or in the queue stays there, though there may
+ *     be more of them than it allows.
  */
 export class Slots implements BulkheadCounts {
   readonly name: string
-  readonly policy: BulkheadPolicy
+  policy: BulkheadPolicy
   running = 0
   abandoned = 0
   /** A set keeps the order of arrival, and lets whoever is aborted go from the middle. */
@@ -45,11 +47,12 @@ export class Slots implements BulkheadCounts {
 
   release(): void {
     this.running--
-    if (mayLeaveQueue(this.policy, this) === 0) return
-    const [first] = this.#queue
-    this.#queue.delete(first!)
-    this.running++
-    first!.give()
+    this.#letIn()
+  }
+
+  changeTo(policy: BulkheadPolicy): void {
+    this.policy = policy
+    this.#letIn()
   }
 
   refusal(why: string): RefusedError {
@@ -60,5 +63,14 @@ export class Slots implements BulkheadCounts {
       `the bulkhead "${this.name}" is full and ${why}: ${this.running} of ${limit} calls are under way${givenUp}, ` +
         `${this.queued} of ${maxQueued} wait. Call less at once, or raise limit if the dependency can bear it`,
     )
+  }
+
+  #letIn(): void {
+    for (let free = mayLeaveQueue(this.policy, this); free > 0; free--) {
+      const [first] = this.#queue
+      this.#queue.delete(first!)
+      this.running++
+      first!.give()
+    }
   }
 }

@@ -15,6 +15,34 @@ describe('an error of a database', () => {
       assert.equal(classifyDatabaseError(thrown), undefined)
   })
 
+  it('says nothing by what cannot be read, and the rest by what can', () => {
+    const unreadable = (...fields: readonly string[]): object => {
+      const get = (): never => {
+        throw new Error('not to be read')
+      }
+      return Object.defineProperties({}, Object.fromEntries(fields.map(field => [field, { get }])))
+    }
+    const { proxy, revoke } = Proxy.revocable([], {})
+    revoke()
+    for (const code of [Object.create(null), Symbol('no'), { toString: null }, proxy])
+      assert.equal(classifyDatabaseError({ code }), undefined)
+    for (const field of [
+      'code',
+      'sqlState',
+      'errno',
+      'number',
+      'errcode',
+      'errorLabels',
+      'message',
+      'cause',
+      'original',
+    ])
+      assert.equal(classifyDatabaseError(unreadable(field)), undefined)
+    assert.equal(classifyDatabaseError({ errorLabels: proxy }), undefined)
+    assert.equal(classifyDatabaseError(Object.assign(unreadable('code'), { errno: 1213 }))?.unsent, true)
+    assert.equal(classifyDatabaseError(Object.assign(unreadable('cause'), { original: { errno: 1213 } }))?.unsent, true)
+  })
+
   it('that wraps itself is looked at no deeper than ten causes', () => {
     const error: { cause?: unknown } = {}
     error.cause = error

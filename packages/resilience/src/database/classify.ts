@@ -45,26 +45,19 @@ export function classifyDatabaseError(error: unknown): Failure | undefined {
   for (let depth = 0; depth < DEEPEST_CAUSE && isObject(error); depth++) {
     const found = markOf(error) ?? classifyOne(error)
     if (found !== undefined) return found
-    const { cause, original }: DatabaseError = error
-    error = cause ?? original
+    error = read(error, 'cause') ?? read(error, 'original')
   }
   return undefined
 }
 
-function classifyOne({
-  code,
-  sqlState,
-  errno,
-  number,
-  errcode,
-  errorLabels,
-  message,
-}: DatabaseError): Failure | undefined {
-  for (const said of [code, sqlState, errno, number]) {
-    const found = FAILURES.get(String(said))
+function classifyOne(error: DatabaseError): Failure | undefined {
+  for (const field of ['code', 'sqlState', 'errno', 'number'] as const) {
+    const found = FAILURES.get(textOf(read(error, field)))
     if (found !== undefined) return found
   }
-  if (isBusySqlite(code, errcode)) return NOTHING_LEFT
+  if (isBusySqlite(read(error, 'code'), read(error, 'errcode'))) return NOTHING_LEFT
+  const errorLabels = read(error, 'errorLabels')
+  const message = read(error, 'message')
   if (Array.isArray(errorLabels)) return classifyLabels(errorLabels)
   return typeof message === 'string' && LOST_TEXT.test(message) ? failure('ambiguous') : undefined
 }
@@ -72,13 +65,27 @@ function classifyOne({
 /** sqlite.org/rescode.html: BUSY is 5, LOCKED is 6, and what is above the lowest byte says only why. */
 function isBusySqlite(code: unknown, errcode: unknown): boolean {
   const primary = typeof errcode === 'number' ? errcode & 0xff : 0
-  return primary === 5 || primary === 6 || /^SQLITE_(BUSY|LOCKED)/.test(String(code))
+  return primary === 5 || primary === 6 || /^SQLITE_(BUSY|LOCKED)/.test(textOf(code))
 }
 
 /** MongoDB's drivers say by a label what may be done about an error (specification "Driver Transactions"). */
 function classifyLabels(labels: readonly unknown[]): Failure | undefined {
   if (labels.includes('TransientTransactionError')) return NOTHING_LEFT
   return labels.includes('UnknownTransactionCommitResult') ? failure('ambiguous') : undefined
+}
+
+/** What cannot be read says nothing: an error of our own would hide the one that is being looked at. */
+function read(error: DatabaseError, field: keyof DatabaseError): unknown {
+  try {
+    const value = error[field]
+    return Array.isArray(value) ? [...value] : value
+  } catch {
+    return undefined
+  }
+}
+
+function textOf(said: unknown): string {
+  return typeof said === 'string' || typeof said === 'number' ? String(said) : ''
 }
 
 /** Where drivers put it: pg, postgres.js, mysql2, tedious, node:sqlite, mongodb; `original` is where Sequelize wraps it. */

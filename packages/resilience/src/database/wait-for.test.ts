@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
-import { DeadlineError } from '../errors.ts'
+import { DeadlineError, type InvalidPolicyError } from '../errors.ts'
+import { nextTurn } from '../ports/turn.ts'
 import { delayRange } from '../retry/backoff.ts'
+import type { RetryPolicyInput } from '../retry/policy.ts'
 import { outcomeOf, reset, scripted } from '../retry/scripted.test-kit.ts'
 import { expectNoLeaks, seededRandom, virtualClock } from '../testing/index.ts'
 import { DEFAULT_WAIT } from './policy.ts'
@@ -66,6 +68,34 @@ describe('waitFor, where nobody notifies', () => {
     assert.equal(calls.length, 2)
   })
 
+  it('takes one end of the range alone, and the other makes room for it', async () => {
+    for (const [range, expected] of [
+      [{ maxDelayMs: 10 }, [0, 10, 20, 30]],
+      [{ initialDelayMs: 2_000 }, [0, 2_000, 4_000, 6_000]],
+      [{ initialDelayMs: 600, maxDelayMs: undefined }, [0, 600, 1_600, 2_600]],
+      [{ backoffType: 'CUSTOM', delaysMs: [3_000] }, [0, 3_000, 6_000, 9_000]],
+    ] as const) {
+      const { clock, ports, work, calls } = scripted(false, false, false, true)
+      const policy = { ...range, jitterType: 'NONE' } as RetryPolicyInput
+      await outcomeOf(clock, waitFor(work, { policy, ports }))
+      assert.deepEqual(calls, expected)
+    }
+  })
+
+  it('refuses what is wrong with its policy, and nothing else', async () => {
+    const policy = { maxDelayMs: 'soon' } as unknown as RetryPolicyInput
+    await assert.rejects(
+      waitFor(() => true, { policy }),
+      (error: unknown) => {
+        assert.deepEqual(
+          (error as InvalidPolicyError).problems.map(({ at }) => at),
+          ['maxDelayMs'],
+        )
+        return true
+      },
+    )
+  })
+
   it('retries a look that fails and may pass, and throws what will not', async () => {
     const mine = new Error('mine')
     const passing = scripted(false, reset(), 'yes')
@@ -110,6 +140,26 @@ describe('waitFor, where the source notifies', () => {
     }
     const { value } = await outcomeOf(clock, waitFor(look, { subscribe, ports }))
     assert.deepEqual([value, looks], [true, [false, true]])
+  })
+
+  it('leaves others their turn, however often it is told to look again', async () => {
+    for (const microtasks of [0, 50]) {
+      const { clock, ports } = scripted()
+      const { subscribe, notify } = source()
+      let looks = 0
+      let looksBeforeTurn = Infinity
+      nextTurn(() => (looksBeforeTurn = looks))
+      const notifyAfter = async (microtasks: number): Promise<void> => {
+        for (let n = 0; n < microtasks; n++) await Promise.resolve()
+        notify()
+      }
+      const look = (): boolean => {
+        void notifyAfter(microtasks)
+        return ++looks === 1_000 || looksBeforeTurn < Infinity
+      }
+      await outcomeOf(clock, waitFor(look, { subscribe, ports }))
+      assert.ok(looksBeforeTurn <= 2, `${looksBeforeTurn} looks in one turn`)
+    }
   })
 
   it('waits until the deadline itself, not until a look before it', async () => {

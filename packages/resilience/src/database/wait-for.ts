@@ -1,12 +1,13 @@
 import { DeadlineError } from '../errors.ts'
 import { followSignal, unfollowSignal } from '../ports/signals.ts'
+import { nextTurn } from '../ports/turn.ts'
 import { delayMs } from '../retry/backoff.ts'
 import { compilePolicy } from '../retry/compile.ts'
 import type { CallOptions, RetryOptions, Work } from '../retry/options.ts'
 import type { RetryPolicyInput } from '../retry/policy.ts'
 import { begin } from '../retry/run.ts'
 import { Setup } from '../retry/setup.ts'
-import { DEFAULT_WAIT } from './policy.ts'
+import { withWaitDefaults } from './policy.ts'
 
 export interface WaitOptions extends Pick<
   RetryOptions,
@@ -33,11 +34,8 @@ type Truthy<T> = Exclude<T, false | 0 | 0n | '' | null | undefined>
  */
 export async function waitFor<T>(condition: Work<T>, options: WaitOptions = {}): Promise<Truthy<T>> {
   const { signal, subscribe, totalBudgetMs } = options
-  const compiled = compilePolicy({
-    ...DEFAULT_WAIT,
-    ...options.policy,
-    ...(totalBudgetMs === undefined ? {} : { totalBudgetMs }),
-  })
+  const asked = { ...options.policy, ...(totalBudgetMs === undefined ? {} : { totalBudgetMs }) }
+  const compiled = compilePolicy(withWaitDefaults(asked))
   const { policy } = compiled
   const setup = new Setup<unknown, never>(compiled, options)
   const { clock, random } = setup
@@ -60,10 +58,13 @@ export async function waitFor<T>(condition: Work<T>, options: WaitOptions = {}):
       bell = new AbortController()
       const value = await inTime(condition)
       if (value) return value as Truthy<T>
+      const turned = subscribe && new Promise<void>(nextTurn)
       const now = clock.monotonic()
       previousDelayMs = subscribe ? endsAt - now : delayMs(policy, { attempt: looks, previousDelayMs }, random())
       const isInVain = !subscribe && now + previousDelayMs > endsAt
       if (!isInVain) await clock.sleep(previousDelayMs, bell.signal).catch(() => 'rung before its time')
+      // A source that rings at each look must not keep everybody else from their turn, the deadline's alarm included.
+      await turned
       if (isInVain || clock.monotonic() >= endsAt) throw new DeadlineError(looks, endsAt - startedAt)
     }
   } finally {

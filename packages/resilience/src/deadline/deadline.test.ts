@@ -34,6 +34,11 @@ describe('a deadline', () => {
     assert.equal(parent.remainingMs, 500)
   })
 
+  it('has none for a part that is later than its own, whatever is kept back', () => {
+    const parent = deadline({ inMs: 500 }, virtualClock())
+    for (const reserveMs of [0, -5_000, -Infinity, NaN]) assert.equal(parent.child(reserveMs).remainingMs, 500)
+  })
+
   it('aborts its signal when it has come, with a reason that says so', async () => {
     const clock = virtualClock()
     const { signal } = deadline({ inMs: 500 }, clock)
@@ -62,6 +67,24 @@ describe('a deadline', () => {
       },
       { clock },
     )
+  })
+
+  it('that was released in time never aborts a signal that is first read afterwards, and arms nothing', async () => {
+    const clock = virtualClock()
+    const [early, late] = [deadline({ inMs: 500 }, clock), deadline({ inMs: 500 }, clock)]
+    early.release()
+    assert.deepEqual([early.signal.aborted, clock.pending], [false, 0])
+    late.release()
+    await clock.advance(1_000)
+    assert.deepEqual([early.signal.aborted, late.signal.aborted, clock.pending], [false, false, 0])
+  })
+
+  it('that had passed before its release has an aborted signal all the same', async () => {
+    const clock = virtualClock()
+    const passed = deadline({ inMs: 500 }, clock)
+    await clock.advance(600)
+    passed.release()
+    assert.equal(passed.signal.aborted, true)
   })
 
   it('that never comes arms nothing', () => {

@@ -56,6 +56,8 @@ class ElapsedDeadline implements Deadline, Alarm {
   behind: Alarm | undefined = undefined
   readonly #clock: Clock
   #controller: AbortController | undefined = undefined
+  /** Before it had come: a signal that is first read afterwards never aborts. */
+  #isReleased = false
 
   constructor(clock: Clock, dueAt: number) {
     this.#clock = clock
@@ -73,21 +75,27 @@ class ElapsedDeadline implements Deadline, Alarm {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
-      if (this.remainingMs === 0) this.ring()
-      else if (this.dueAt < Infinity) this.#clock.arm(this)
+      if (!this.#isReleased) this.#await()
     }
     return this.#controller.signal
   }
 
   child(reserveMs: number): Deadline {
-    return new ElapsedDeadline(this.#clock, this.dueAt - reserveMs)
+    // Less than nothing cannot be kept back: a part would have more time than the whole.
+    return new ElapsedDeadline(this.#clock, reserveMs > 0 ? this.dueAt - reserveMs : this.dueAt)
   }
 
   release(): void {
+    this.#isReleased ||= this.remainingMs > 0
     this.#clock.disarm(this)
   }
 
   ring(): void {
     this.#controller?.abort(new ResilienceError('deadline', 'the deadline has passed'))
+  }
+
+  #await(): void {
+    if (this.remainingMs === 0) this.ring()
+    else if (this.dueAt < Infinity) this.#clock.arm(this)
   }
 }

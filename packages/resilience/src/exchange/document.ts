@@ -67,19 +67,28 @@ export function entriesOf(value: unknown): readonly unknown[] {
 
 /** The JSON of protobuf knows seconds only: `"0.1s"`. */
 export function seconds(fromMs: number): FieldCheck {
-  return durationLike(/^(?:\d+\.?\d*|\.\d+)s$/, fromMs, 'a duration in seconds such as "0.1s"')
+  return durationLike(/^(?:\d+(?:\.\d*)?|\.\d+)s$/, fromMs, 'a duration in seconds such as "0.1s"')
 }
 
 /** Istio takes Go's words as well: `"250ms"`, `"1m30s"`. */
 export function goDuration(fromMs: number): FieldCheck {
-  return durationLike(/^(?:(?:\d+\.?\d*|\.\d+)(?:ms|[hms]|[uµn]s))+$/, fromMs, 'a duration such as "250ms" or "1m30s"')
+  return durationLike(
+    /^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ms|[hms]|[uµn]s))+$/,
+    fromMs,
+    'a duration such as "250ms" or "1m30s"',
+  )
 }
 
+/** Ten years in nanoseconds take twenty; whoever writes more means something else. */
+const MOST_CHARACTERS = 50
+
+/** A pattern must match in one way only: else a long text from a stranger takes a time that grows with its square. */
 function durationLike(pattern: RegExp, fromMs: number, words: string): FieldCheck {
   const inRange = milliseconds(fromMs)
   const range = fromMs > 0 ? ', more than 0 and at most ten years' : ', at most ten years'
-  return value =>
-    typeof value === 'string' && pattern.test(value) && !inRange(Math.ceil(toMs(value))) ? undefined : words + range
+  const isDuration = (value: unknown): value is string =>
+    typeof value === 'string' && value.length <= MOST_CHARACTERS && pattern.test(value)
+  return value => (isDuration(value) && !inRange(Math.ceil(toMs(value))) ? undefined : words + range)
 }
 
 /** A checked duration in whole milliseconds, 0 when absent. Rounded up: nobody is hurried, and nothing becomes 0. */

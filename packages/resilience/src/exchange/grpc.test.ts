@@ -215,6 +215,13 @@ describe('a service config that is wrong', () => {
     ])
   })
 
+  it('is refused with durations of a hundred thousand characters, in no more time than with short ones', () => {
+    for (const long of ['1'.repeat(100_000), `${'1'.repeat(100_000)}s`, `.${'0'.repeat(100_000)}`, '1s'.repeat(50_000)])
+      assert.deepEqual(wrong(config({ timeout: long })), [
+        'methodConfig[0].timeout must be a duration in seconds such as "0.1s", more than 0 and at most ten years',
+      ])
+  })
+
   it('has no OK among its codes, and no multiplier of nothing', () => {
     for (const code of ['OK', 0, 17, 'OKAY', null])
       assert.equal(wrong(retries({ retryableStatusCodes: [code] })).length, 1)

@@ -149,6 +149,13 @@ describe('a policy from Envoy', () => {
     assert.deepEqual(lost(fromEnvoy(toEnvoy(presets.envoy).config)), [])
   })
 
+  it('is refused with durations of a hundred thousand characters, in no more time than with short ones', () => {
+    for (const long of ['1'.repeat(100_000), `${'1'.repeat(100_000)}s`, `.${'0'.repeat(100_000)}`])
+      assert.deepEqual(wrong(fromEnvoy({ route: { timeout: long } })), [
+        'route.timeout must be a duration in seconds such as "0.1s", at most ten years',
+      ])
+  })
+
   it('is refused with every problem at once', () => {
     const retry_policy = {
       retry_on: 5,
@@ -265,6 +272,13 @@ describe('a policy from Istio', () => {
     assert.equal(attemptMs('.5s'), 500)
     assert.equal(attemptMs('1500us'), 2)
     for (const bad of ['5', 's', '1 s', '-1s', '1d', '', '1.2.3s']) assert.equal(attemptMs(bad), undefined, bad)
+  })
+
+  it('refuses durations of a hundred thousand characters, in no more time than short ones', () => {
+    for (const long of ['1'.repeat(100_000), `${'1'.repeat(100_000)}s`, `.${'0'.repeat(100_000)}`, '1s'.repeat(50_000)])
+      assert.deepEqual(wrong(fromIstio({ timeout: long })), [
+        'timeout must be a duration such as "250ms" or "1m30s", at most ten years',
+      ])
   })
 
   it('lists what is about places, and refuses what is wrong', () => {

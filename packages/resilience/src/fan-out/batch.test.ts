@@ -43,6 +43,22 @@ describe('batch', () => {
     assert.deepEqual(value, letters('abcdefg').map(ok))
   })
 
+  it('has one deadline for all chunks, also when the wall clock is set meanwhile', async () => {
+    for (const jumpMs of [0, -10_000, 10_000]) {
+      const { clock, ports } = scripted()
+      const left: number[] = []
+      const send: SendItems<string, string> = async (items, { remainingMs, signal }) => {
+        left.push(remainingMs)
+        clock.jumpWall(jumpMs)
+        await clock.sleep(100, signal)
+        return items.map(ok)
+      }
+      const options = { maxItems: 1, deadlineAt: clock.now() + 250, ports }
+      await outcomeOf(clock, batch(letters('abcd'), send, options))
+      assert.deepEqual([left, clock.monotonic()], [[250, 150, 50], 250])
+    }
+  })
+
   it('sends again only the items that failed and may succeed yet, in the same order', async () => {
     const { clock, ports } = scripted()
     const { send, sent } = server({ b: [BUSY], d: [BUSY, BUSY], c: [BAD] })

@@ -5,7 +5,7 @@ import { InvalidPolicyError } from '../errors.ts'
 import { compilePolicy } from '../retry/compile.ts'
 import { historyOf } from '../retry/history.ts'
 import { judge } from '../retry/judge.ts'
-import type { Attempt, RetryOptions } from '../retry/options.ts'
+import type { Attempt, CallOptions, RetryOptions } from '../retry/options.ts'
 import type { RetryPolicyInput } from '../retry/policy.ts'
 import { begin } from '../retry/run.ts'
 import { Setup } from '../retry/setup.ts'
@@ -44,6 +44,11 @@ export async function batch<Item, T>(
   const { maxItems, concurrency, isolate, ...rest } = { ...DEFAULT_BATCH, ...withoutUndefined(options) }
   const setup = new Setup<Round<T>, never>(compilePolicy(options.policy), { ...rest, classifyResult: takeAnswers })
   const results: PromiseSettledResult<T>[] = []
+  const { clock } = setup
+  const endsAt = clock.monotonic() + (rest.deadlineAt ?? Infinity) - clock.now()
+  // In elapsed time until a chunk begins: a wall clock that is set meanwhile gives the later ones no other deadline.
+  const call = (): CallOptions =>
+    endsAt === Infinity ? rest : { ...rest, deadlineAt: clock.now() + endsAt - clock.monotonic() }
 
   /** Answers are taken when the attempt counts: one that was given up must not speak for items that are sent anew. */
   function takeAnswers({ pending, answers }: Round<T>): Outcome {
@@ -67,7 +72,7 @@ export async function batch<Item, T>(
       return { pending, answers }
     }
     try {
-      await begin(work, setup, rest)
+      await begin(work, setup, call())
     } catch (reason) {
       for (const place of pending) results[place] = { status: 'rejected', reason }
       if (isPoisoned(isolate, reason) && pending.length > 1) await sendHalves(pending)

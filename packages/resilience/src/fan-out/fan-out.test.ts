@@ -106,6 +106,21 @@ describe('fanOut', () => {
     for (const leaf of value!.slice(2)) assert.ok(leaf.status === 'rejected' && leaf.reason instanceof DeadlineError)
   })
 
+  it('ends in its time also when the wall clock is set meanwhile', async () => {
+    for (const jumpMs of [-10_000, 10_000]) {
+      const { clock, ports } = scripted()
+      const left: number[] = []
+      const work: Work<void> = async ({ remainingMs, signal }) => {
+        left.push(remainingMs)
+        clock.jumpWall(jumpMs)
+        await clock.sleep(100, signal)
+      }
+      const options = { policy: { totalBudgetMs: 250 }, concurrency: 1, ports }
+      await outcomeOf(clock, fanOut([work, work, work], options))
+      assert.deepEqual([left, clock.monotonic()], [[200, 100], 200])
+    }
+  })
+
   it('without a deadline has that of its policy, for all leaves together', async () => {
     const { clock, ports } = scripted()
     const work: Work<number> = ({ remainingMs }) => remainingMs

@@ -6,7 +6,7 @@ import type { Clock } from '../ports/clock.ts'
 import { followSignal, unfollowSignal } from '../ports/signals.ts'
 import { systemClock } from '../ports/system-clock.ts'
 import { compilePolicy } from '../retry/compile.ts'
-import type { RetryOptions, Work } from '../retry/options.ts'
+import type { CallOptions, RetryOptions, Work } from '../retry/options.ts'
 import type { RetryPolicyInput } from '../retry/policy.ts'
 import { begin } from '../retry/run.ts'
 import { Setup } from '../retry/setup.ts'
@@ -44,10 +44,16 @@ export async function fanOut<const Calls extends readonly Work<unknown>[]>(
   const clock = options.ports?.clock ?? systemClock
   const budget = rest.budget ?? tightBudget(calls.length, clock)
   const setup = new Setup<unknown, never>(compiled, { ...rest, budget })
-  const parentAt = Math.min(clock.now() + compiled.policy.totalBudgetMs, rest.deadlineAt ?? Infinity)
+  const parentMs = Math.min(compiled.policy.totalBudgetMs, (rest.deadlineAt ?? Infinity) - clock.now())
+  const endsAt = clock.monotonic() + parentMs - reserveMs
 
   const controller = new AbortController()
-  const call = { ...rest, signal: controller.signal, deadlineAt: parentAt - reserveMs }
+  // In elapsed time until a leaf begins: a wall clock that is set meanwhile gives the later ones no other deadline.
+  const call = (): CallOptions => ({
+    ...rest,
+    signal: controller.signal,
+    deadlineAt: clock.now() + endsAt - clock.monotonic(),
+  })
   const follower = { onAbort: (reason: unknown): void => controller.abort(reason) }
   const { signal } = rest
   if (signal?.aborted) controller.abort(signal.reason)
@@ -57,7 +63,7 @@ export async function fanOut<const Calls extends readonly Work<unknown>[]>(
   let successes = 0
   await atMost(concurrency, calls, async (work, place) => {
     try {
-      leaves[place] = { status: 'fulfilled', value: await begin(work, setup, call) }
+      leaves[place] = { status: 'fulfilled', value: await begin(work, setup, call()) }
       if (++successes === minSuccesses) controller.abort(new DOMException('other leaves were enough', 'AbortError'))
     } catch (reason) {
       leaves[place] = { status: 'rejected', reason }

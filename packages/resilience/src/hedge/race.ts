@@ -1,7 +1,7 @@
 import type { Failure } from '../classify/outcome.ts'
 import { NOT_ARMED, type Alarm, type Clock } from '../ports/clock.ts'
 import { presentContext, runIn } from '../ports/context.ts'
-import type { Companion } from '../retry/companion.ts'
+import { safely, type Companion } from '../retry/companion.ts'
 import type { Attempt } from '../retry/options.ts'
 import { isThenable } from '../retry/thenable.ts'
 import { Copy } from './copy.ts'
@@ -16,6 +16,8 @@ export interface Organiser<T> {
   /** What a copy brought; undefined: a success. */
   readonly judge: (returned: boolean, what: unknown) => Failure | undefined
   readonly succeeded: (durationMs: number) => void
+  /** A returned value that nobody will see: its resources can go. */
+  readonly discard: ((value: unknown) => void) | undefined
   readonly call: (attempt: Attempt) => T | PromiseLike<T>
   readonly attempt: Attempt
 }
@@ -53,7 +55,13 @@ export class Race<T> implements Alarm {
   }
 
   ring(): void {
-    runIn(this.#context, () => this.#askAgain(this.#organiser.clock.monotonic()))
+    runIn(this.#context, () => {
+      try {
+        this.#askAgain(this.#organiser.clock.monotonic())
+      } catch (error) {
+        this.#crash(error)
+      }
+    })
   }
 
   /** Its result does not count any more, or is known: no further copies, and those under way are told. */
@@ -97,11 +105,12 @@ export class Race<T> implements Alarm {
     let result: T | PromiseLike<T>
     try {
       result = this.#organiser.call(copy)
+      if (!isThenable(result)) return this.#onEnd(copy, true, result)
     } catch (error) {
       return this.#onEnd(copy, false, error)
     }
-    if (!isThenable(result)) return this.#onEnd(copy, true, result)
-    result.then(
+    // Whatever it is, a promise of ours settles once, and later.
+    Promise.resolve(result).then(
       value => this.#onEnd(copy, true, value),
       (error: unknown) => this.#onEnd(copy, false, error),
     )
@@ -113,12 +122,14 @@ export class Race<T> implements Alarm {
     const comesTooLate = this.#isOver
     try {
       if (!comesTooLate) this.#take(copy, returned, what)
+      else if (returned) this.#organiser.discard?.(what)
     } catch (error) {
-      this.end(error)
-      this.#reject(error)
+      this.#crash(error)
     }
-    if (!comesTooLate) copy.companion?.over?.(undefined)
-    copy.companion?.workEnded?.()
+    if (copy.companion !== undefined) {
+      if (!comesTooLate) safely.over(copy.companion, undefined)
+      safely.workEnded(copy.companion)
+    }
     // Nobody waits for it any more, but whoever holds a place for the attempt must hear that it has really ended.
     if (this.#isOver && this.#running.size === 0) this.#reject(LOST)
   }
@@ -135,12 +146,21 @@ export class Race<T> implements Alarm {
       error: returned ? undefined : what,
     })
     if (failed?.retryAfterMs !== undefined) this.#notBefore = now + failed.retryAfterMs
-    if (failed !== undefined && failed.fault !== 'permanent' && this.#running.size > 0) return
+    if (failed !== undefined && failed.fault !== 'permanent' && this.#running.size > 0) {
+      if (returned) this.#organiser.discard?.(what)
+      return
+    }
     if (failed === undefined) succeeded(durationMs)
     this.#leavePlaceTo(copy)
     this.end(LOST)
     if (returned) this.#resolve(what as T)
     else this.#reject(what)
+  }
+
+  /** A gate, a budget or a judgement threw: that is the attempt's end, and the caller's to know. */
+  #crash(error: unknown): void {
+    this.end(error)
+    this.#reject(error)
   }
 
   /** The first call's place is given back with the race: if it goes on, it needs that of the copy that has ended it. */

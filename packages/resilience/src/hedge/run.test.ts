@@ -3,6 +3,9 @@ import fc from 'fast-check'
 import { describe, it } from 'vitest'
 import { createBudget } from '../budget/run.ts'
 import { permanent } from '../classify/marks.ts'
+import { failure, SUCCESS } from '../classify/outcome.ts'
+import { killSwitch } from '../kill-switch/run.ts'
+import { createRateLimit } from '../rate-limit/run.ts'
 import { pipeline, type Pipeline } from '../pipeline/run.ts'
 import type { PipelineDefinition } from '../pipeline/definition.ts'
 import type { Attempt } from '../retry/options.ts'
@@ -178,6 +181,83 @@ describe('a hedged call', () => {
     ends[0]!()
     await new Promise(resolve => setImmediate(resolve))
     assert.equal(bulkhead?.active, 0)
+  })
+
+  it('fails as one when a budget or a promise-like misbehaves, and gives back its places', async () => {
+    const budget = {
+      deposit: () => {},
+      tryWithdraw: () => {
+        throw new Error('redis is down')
+      },
+      balance: 1,
+    }
+    const { clock, hedged, call } = world({ budget, bulkhead: { limit: 2 } })
+    const { error } = await outcomeOf(clock, hedged.run(call({ afterMs: 100 })))
+    assert.match(String(error), /redis is down/)
+    assert.deepEqual([hedged.partsOf().bulkhead?.active, clock.pending], [0, 0])
+  })
+
+  it('counts each copy once, however often it says that it has ended', async () => {
+    const { clock, hedged } = world({ bulkhead: { limit: 2 }, limiter: { kind: 'aimd' } })
+    // oxlint-disable-next-line unicorn/no-thenable
+    const often = { then: (done: (value: number) => void) => [1, 2, 3].forEach(done) }
+    const twice = Object.assign(Promise.resolve(1), {
+      // oxlint-disable-next-line unicorn/no-thenable
+      then(this: Promise<number>, ...handlers: Parameters<Promise<number>['then']>) {
+        void Promise.prototype.then.apply(this, handlers)
+        return Promise.prototype.then.apply(this, handlers)
+      },
+    }) as Promise<number>
+    await outcomeOf(
+      clock,
+      hedged.run(() => often as unknown as Promise<number>),
+    )
+    await outcomeOf(
+      clock,
+      hedged.run(() => twice, { idempotent: false }),
+    )
+    const { bulkhead, limiter } = hedged.partsOf()
+    assert.deepEqual([bulkhead?.active, bulkhead?.abandoned, limiter?.inFlight], [0, 0, 0])
+  })
+
+  it('lets go of what copies returned and nobody will see', async () => {
+    const discarded: unknown[] = []
+    const { clock, hedged } = world({
+      classifyResult: value => ((value as { status: number }).status === 200 ? SUCCESS : failure('transient')),
+      discard: value => void discarded.push((value as { copy: number }).copy),
+    })
+    let copies = 0
+    const answer = async (): Promise<unknown> => {
+      const copy = ++copies
+      await clock.sleep(copy === 1 ? 70 : 90)
+      return { copy, status: copy === 1 ? 503 : 200 }
+    }
+    const { value } = await outcomeOf(clock, hedged.run(answer))
+    assert.deepEqual([value, discarded], [{ copy: 2, status: 200 }, [1]])
+  })
+
+  it('has no company while a kill switch forbids it, whoever’s name it says', async () => {
+    for (const name of ['reads', 'charge']) {
+      const { clock, hedged, call, begun } = world()
+      killSwitch.set({ name, level: 'hedges-off', reason: 'a storm' })
+      await outcomeOf(clock, hedged.run(call({ afterMs: 100 }), { name: 'charge' }))
+      killSwitch.clear('all')
+      assert.equal(begun.length, 1, name)
+    }
+  })
+
+  it('asks the gates of one’s own for every copy', async () => {
+    const clock = virtualClock()
+    const gates = [createRateLimit({ perSecond: 1, burst: 1 }, { clock })]
+    const { hedged, begun } = world({ gates, ports: { clock } })
+    await outcomeOf(
+      clock,
+      hedged.run(async ({ signal }) => {
+        begun.push(clock.monotonic())
+        await clock.sleep(100, signal)
+      }),
+    )
+    assert.equal(begun.length, 1)
   })
 
   it('loses nothing, whatever its copies do', async () => {

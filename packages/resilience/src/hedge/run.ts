@@ -18,8 +18,7 @@ export interface HedgeOptions {
   readonly gates: readonly Gate[]
   /** What was thrown, or returned; undefined for a success. */
   readonly judge: (returned: boolean, what: unknown) => Failure | undefined
-  /** A kill switch may forbid company. */
-  readonly isOff: (operation: Accompanied) => boolean
+  readonly discard?: ((value: unknown) => void) | undefined
 }
 
 /** Gives company to calls that are slow. One for each dependency. */
@@ -62,13 +61,14 @@ class HedgeCompanion implements Companion {
     this.#delayMs = hedgeDelayMs(this.#policy, this.#options.latencies)
     // Most calls of a young client, and all that must not be repeated: they cost nothing more.
     if (this.#delayMs === undefined || !mayBeRepeated(this.#operation.call)) return call(attempt)
-    const { judge, latencies } = this.#options
+    const { judge, latencies, discard } = this.#options
     this.#race = new Race<unknown>({
       clock: this.#operation.setup.clock,
       mayHedge: (hedged, now) => this.#mayHedge(hedged, now),
       admit: now => this.#admit(now),
       judge,
       succeeded: durationMs => recordLatency(latencies, durationMs),
+      discard,
       call,
       attempt,
     })
@@ -91,12 +91,17 @@ class HedgeCompanion implements Companion {
 
   /** All gates, then both budgets: what one refuses, no other has been charged for. */
   #admit(now: number): Companion | undefined {
-    const { budget, gates, isOff } = this.#options
-    if (isOff(this.#operation) || budget?.covers?.('transient') === false) return undefined
+    const { budget, gates } = this.#options
+    const isForbidden = this.#operation.companion?.mayHedge?.() === false
+    if (isForbidden || budget?.covers?.('transient') === false) return undefined
     const companion = together([...gates.map(gate => gate.accompany(this.#operation)), new PaidPlace(budget)])
-    if (companion.enter?.(now) === undefined && this.#load.tryWithdraw('transient')) return companion
-    companion.over?.(undefined)
-    return undefined
+    let isAdmitted = false
+    try {
+      isAdmitted = companion.enter?.(now) === undefined && this.#load.tryWithdraw('transient')
+    } finally {
+      if (!isAdmitted) companion.over?.(undefined)
+    }
+    return isAdmitted ? companion : undefined
   }
 }
 

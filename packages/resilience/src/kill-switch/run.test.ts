@@ -4,13 +4,14 @@ import { createBulkhead } from '../bulkhead/run.ts'
 import { InvalidPolicyError, RefusedError } from '../errors.ts'
 import { endOf, heldWork } from '../held.test-kit.ts'
 import { createRateLimit } from '../rate-limit/run.ts'
-import type { Accompanied, Gate } from '../retry/companion.ts'
+import { together, type Accompanied, type Gate } from '../retry/companion.ts'
 import { historyOf } from '../retry/history.ts'
 import type { RetryOptions, Work } from '../retry/options.ts'
 import type { RetryPolicyInput } from '../retry/policy.ts'
 import { retry } from '../retry/run.ts'
 import { reset, STEADY } from '../retry/scripted.test-kit.ts'
 import { expectNoLeaks, virtualClock } from '../testing/index.ts'
+import { KILL_LEVELS } from './policy.ts'
 import { createKillSwitch, killSwitch } from './run.ts'
 
 function setting() {
@@ -151,6 +152,23 @@ describe('a kill switch', () => {
     assert.match(String(off.accompany(operation).enter!(0)), /with the key "tenant-7"/)
     assert.equal(off.accompany(other).enter!(0), undefined)
     assert.equal(off.levelOf('pay', 'tenant-7'), 'fail-fast')
+  })
+
+  it('forbids hedges at every level, by the name of the operation, by its client and by its key', () => {
+    const { off, clock } = setting()
+    const operation = { name: 'pay', attempts: 1, setup: { options: { client: 'bank', key: 'tenant-7' } } }
+    const companion = off.accompany(operation as unknown as Accompanied)
+    assert.equal(companion.mayHedge!(), true)
+    for (const level of KILL_LEVELS)
+      for (const scope of [{}, { name: 'pay' }, { name: 'bank' }, { key: 'tenant-7' }]) {
+        off.set({ level, ...scope, reason: 'enough', forMs: 10 })
+        assert.equal(companion.mayHedge!(), false, JSON.stringify({ level, ...scope }))
+        assert.equal(together([{}, companion]).mayHedge!(), false, 'among others, too')
+        clock.jumpWall(10)
+        assert.equal(companion.mayHedge!(), true, 'expired')
+      }
+    off.set({ level: 'fail-fast', name: 'other', reason: 'enough' })
+    assert.equal(companion.mayHedge!(), true)
   })
 
   it('refuses an order or a scope that it cannot keep, with every problem, and changes nothing', () => {

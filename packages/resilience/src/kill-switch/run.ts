@@ -89,6 +89,7 @@ export class KillSwitch implements Gate {
         return refusal()
       },
       mayRetry: refusal,
+      mayHedge: () => this.#orderFor(operation, this.#clock.now()) === undefined,
       over: () => void this.#operations.delete(operation),
     }
   }
@@ -97,9 +98,13 @@ export class KillSwitch implements Gate {
   refusalOf(operation: Accompanied): RefusedError | undefined {
     if (this.#orders.length === 0) return undefined
     const now = this.#clock.now()
-    const { name, setup } = operation
-    const order = orderFor(this.#orders, { name, ...setup.options }, now)
+    const order = this.#orderFor(operation, now)
     return order !== undefined && forbids(order.level, operation.attempts) ? refusalFor(order, now) : undefined
+  }
+
+  #orderFor({ name, setup }: Accompanied, now: number): KillOrder | undefined {
+    const { client, key } = setup.options
+    return orderFor(this.#orders, { name, client, key }, now)
   }
 }
 

@@ -146,3 +146,54 @@ describe('an attempt', () => {
       assert.equal(wasDropped(failure(fault)), undefined, fault)
   })
 })
+
+describe('a limiter under another policy', () => {
+  it('counts the calls of both, and goes on from its limit within the new range', async () => {
+    const { call, limiter } = setting()
+    const { work, end } = heldWork()
+    for (let n = 0; n < 8; n++) void call(work)
+    const lowered = limiter.under(withLimiterDefaults({ kind: 'aimd', maxLimit: 4 }))
+    assert.deepEqual([lowered.limit, lowered.inFlight], [4, 8])
+    assert.ok((await call(work, ONCE, { gates: [lowered] })) instanceof RefusedError)
+    for (let n = 0; n < 5; n++) await end()
+    assert.deepEqual([lowered.limit, lowered.inFlight], [4, 3], 'those begun before teach it within its range')
+    void call(work, ONCE, { gates: [lowered] })
+    assert.deepEqual([limiter.inFlight, limiter.limit], [4, 4])
+  })
+
+  it('lets more in at once when its range is raised, and keeps what it has found', async () => {
+    const { call, limiter } = setting({ kind: 'vegas', initialLimit: 2 })
+    const { work } = heldWork()
+    for (let n = 0; n < 2; n++) void call(work)
+    const raised = limiter.under(withLimiterDefaults({ kind: 'vegas', minLimit: 3, initialLimit: 50 }))
+    void call(work, ONCE, { gates: [raised] })
+    assert.deepEqual([raised.limit, raised.inFlight], [3, 3])
+  })
+
+  it('of another kind keeps the limit, and finds anew what it compares with', async () => {
+    const { call, clock, limiter } = setting({ kind: 'vegas', initialLimit: 1, maxLimit: 1 })
+    const last = async (ms: number): Promise<void> => {
+      const ended = call(() => clock.sleep(ms))
+      await clock.advance(ms)
+      await ended
+    }
+    await last(1)
+    const policy = withLimiterDefaults({ kind: 'gradient2', initialLimit: 20 })
+    const other = limiter.under(policy)
+    assert.equal(other.limit, 1)
+    await last(1_000)
+    const state = { ...startLimit(policy), limit: 1 }
+    assert.equal(other.limit, nextLimit(policy, state, { durationMs: 1_000, inFlight: 1, dropped: false, roll: 0.5 }))
+  })
+})
+
+describe('a limit that was found before', () => {
+  it('is refused if it is no number of at least one, and changes nothing', () => {
+    const { limiter } = setting()
+    for (const wrong of [NaN, 0, -1, 0.5, -Infinity, '5', undefined, null])
+      assert.throws(() => limiter.restore(wrong as number), InvalidPolicyError, String(wrong))
+    assert.equal(limiter.limit, 10)
+    limiter.restore(7.5)
+    assert.equal(limiter.limit, 7)
+  })
+})

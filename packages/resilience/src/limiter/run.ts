@@ -15,50 +15,71 @@ export function createLimiter(policy: LimiterInput, options: GateOptions = {}): 
   return new Limiter(withLimiterDefaults(policy), options)
 }
 
+/** What limiters of one dependency have in common. */
+interface Known {
+  policy: LimiterPolicy
+  state: LimitState
+  inFlight: number
+}
+
 export class Limiter implements Gate {
   readonly name: string
-  readonly policy: LimiterPolicy
   readonly #random: Random
-  readonly #state: LimitState
-  #inFlight = 0
+  readonly #known: Known
 
-  constructor(policy: LimiterPolicy, { name = 'limiter', random = systemRandom }: GateOptions) {
+  constructor(policy: LimiterPolicy, { name = 'limiter', random = systemRandom }: GateOptions, known?: Known) {
     this.name = name
-    this.policy = Object.freeze(policy)
     this.#random = random
-    this.#state = startLimit(policy)
+    this.#known = known ?? { policy: Object.freeze(policy), state: startLimit(policy), inFlight: 0 }
+  }
+
+  /** Of all that share what is known the newest: an older one would take the limit out of its range. */
+  get policy(): LimiterPolicy {
+    return this.#known.policy
   }
 
   /** So many calls may be under way at present. */
   get limit(): number {
-    return wholeLimit(this.#state)
+    return wholeLimit(this.#known.state)
   }
 
   /** Calls under way, those that were given up and have not ended included. */
   get inFlight(): number {
-    return this.#inFlight
+    return this.#known.inFlight
+  }
+
+  /** Other numbers for the same calls: the limit goes on from where it is, or from the nearer end of its new range. */
+  under(policy: LimiterPolicy): Limiter {
+    const { state } = this.#known
+    // What one kind compares calls with means nothing to another.
+    if (policy.kind !== this.policy.kind) this.#known.state = { ...startLimit(policy), limit: state.limit }
+    this.#known.policy = Object.freeze(policy)
+    this.restore(state.limit)
+    return new Limiter(policy, { name: this.name, random: this.#random }, this.#known)
   }
 
   /** Asked before every attempt: nothing, and there is one more under way until `leave`, or what the caller is told. */
   ask(): RefusedError | undefined {
-    if (!hasRoom(this.#state, this.#inFlight)) return this.#refusal()
-    this.#inFlight++
+    if (!hasRoom(this.#known.state, this.#known.inFlight)) return this.#refusal()
+    this.#known.inFlight++
     return undefined
   }
 
   leave(): void {
-    this.#inFlight--
+    this.#known.inFlight--
   }
 
   learn(outcome: Outcome, { durationMs, inFlight }: Pick<CallSample, 'durationMs' | 'inFlight'>): void {
     const dropped = wasDropped(outcome)
     if (dropped === undefined) return
-    nextLimit(this.policy, this.#state, { durationMs, inFlight, dropped, roll: this.#random() })
+    nextLimit(this.policy, this.#known.state, { durationMs, inFlight, dropped, roll: this.#random() })
   }
 
   /** Goes on from a limit that was found before, in this process or another; what it compares with is found anew. */
   restore(limit: number): void {
-    this.#state.limit = within(this.policy, limit)
+    if (typeof limit !== 'number' || !(limit >= 1))
+      throw new InvalidPolicyError([{ at: 'limit', is: limit, say: 'must be a number, 1 or more' }])
+    this.#known.state.limit = within(this.policy, limit)
   }
 
   accompany(): LimiterCompanion {
@@ -70,7 +91,7 @@ export class Limiter implements Gate {
     return new RefusedError(
       'throttled',
       `the limiter "${this.name}" has found that the dependency bears ${this.limit} calls at once (of ${minLimit} to ` +
-        `${maxLimit}), and ${this.#inFlight} are under way. Call less at once; if it bears more, raise minLimit or slowCallMs`,
+        `${maxLimit}), and ${this.inFlight} are under way. Call less at once; if it bears more, raise minLimit or slowCallMs`,
     )
   }
 }

@@ -16,6 +16,7 @@ interface HonoLike {
 export function honoMiddleware(door: Door): HonoMiddleware {
   return async (context, next) => {
     const { raw } = context.req
+    if (raw.signal.aborted) return new Response(GONE.body, GONE)
     const { pathname, search } = new URL(raw.url)
     const arriving = { url: pathname + search, headers: raw.headers, key: raw }
     let answer: (refused: RefusedRequest | undefined) => void
@@ -31,7 +32,7 @@ export function honoMiddleware(door: Door): HonoMiddleware {
         answer(GONE)
       },
     }
-    if (!raw.signal.aborted) followSignal(raw.signal, gone)
+    followSignal(raw.signal, gone)
     try {
       visit.begin()
       const refused = await answered

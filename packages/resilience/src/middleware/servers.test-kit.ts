@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { serve as serveHono } from '@hono/node-server'
+import { serve as serveHono, type HttpBindings } from '@hono/node-server'
 import express from 'express'
 import fastify from 'fastify'
 import { Hono } from 'hono'
@@ -15,34 +15,42 @@ export interface Server {
   readonly admission: Admission
 }
 
-export type Start = (handle: Handle, options?: AdmissionOptions) => Promise<Server>
+/** What an earlier middleware waits for. */
+export type Before = (request: IncomingMessage) => Promise<void>
+
+export type Start = (handle: Handle, options?: AdmissionOptions, before?: Before) => Promise<Server>
 
 /** The same server behind each of the frameworks. Posts are parsed first, which is where contexts get lost. */
 export const FRAMEWORKS: { readonly [name: string]: Start } = {
-  async 'node:http'(handle, options) {
+  async 'node:http'(handle, options, before) {
     const admission = createAdmission(options)
     const listener = async (request: IncomingMessage, response: { end(body: string): void }): Promise<void> =>
       response.end(await handle(arrivalOf(request)!, request.url!))
-    return {
-      url: await listening(createServer(admission.http((request, response) => void listener(request, response)))),
-      admission,
-    }
+    const admitted = admission.http((request, response) => void listener(request, response))
+    const later: RequestListener = (request, response) => void before!(request).then(() => admitted(request, response))
+    return { url: await listening(createServer(before ? later : admitted)), admission }
   },
 
-  async express(handle, options) {
+  async express(handle, options, before) {
     const admission = createAdmission(options)
     const answer = async (request: express.Request, response: express.Response): Promise<void> =>
       void response.end(await handle(arrivalOf(request)!, request.url))
     const app = express()
+    if (before)
+      app.use(async (request, _response, next) => {
+        await before(request)
+        next()
+      })
     app.use(admission.express)
     app.use(express.json())
     app.use((request, response) => void answer(request, response))
     return { url: await listening(createServer(app)), admission }
   },
 
-  async fastify(handle, options) {
+  async fastify(handle, options, before) {
     const admission = createAdmission(options)
     const app = fastify({ forceCloseConnections: true })
+    if (before) app.addHook('onRequest', ({ raw }) => before(raw))
     app.register(admission.fastify)
     app.all('/*', async ({ raw }) => handle(arrivalOf(raw)!, raw.url!))
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
@@ -50,9 +58,14 @@ export const FRAMEWORKS: { readonly [name: string]: Start } = {
     return { url, admission }
   },
 
-  async hono(handle, options) {
+  async hono(handle, options, before) {
     const admission = createAdmission(options)
-    const app = new Hono()
+    const app = new Hono<{ Bindings: HttpBindings }>()
+    if (before)
+      app.use(async (context, next) => {
+        await before(context.env.incoming)
+        await next()
+      })
     app.use(admission.hono)
     app.all('/*', async context => {
       if (context.req.method === 'POST') await context.req.json()

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
 import { beforeEach, describe, it, vi } from 'vitest'
 import { currentDeadline } from '../context/index.ts'
 import { gate } from '../fetch/wire.test-kit.ts'
@@ -6,7 +9,7 @@ import { historyOf } from '../retry/history.ts'
 import { retry } from '../retry/run.ts'
 import { reset } from '../retry/scripted.test-kit.ts'
 import { virtualClock } from '../testing/index.ts'
-import { createAdmission } from './index.ts'
+import { createAdmission, type Arrival } from './index.ts'
 import { FRAMEWORKS } from './servers.test-kit.ts'
 
 beforeEach(() => void vi.spyOn(console, 'warn').mockReturnValue())
@@ -97,6 +100,48 @@ for (const [framework, start] of Object.entries(FRAMEWORKS))
       hold.open()
     })
 
+    it('begins nothing for a caller that left while an earlier middleware waited, and holds no place', async () => {
+      const worked: string[] = []
+      const arrived = gate()
+      const before = async (request: IncomingMessage): Promise<void> => {
+        if (request.url !== '/left') return
+        arrived.open()
+        await once(request.socket, 'close')
+      }
+      const handle = (_: unknown, path: string): string => String(worked.push(path))
+      const { url, admission } = await start(handle, { bulkhead: { limit: 1, maxQueued: 0 } }, before)
+      const caller = new AbortController()
+      const left = fetch(`${url}/left`, { signal: caller.signal }).catch(() => {})
+      await arrived.opened
+      caller.abort()
+      await left
+      assert.equal((await fetch(`${url}/next`)).status, 200)
+      await until(() => admission.running === 0)
+      assert.deepEqual(worked, ['/next'])
+    })
+
+    it('has a signal that is aborted also for a handler that first reads it when its caller has gone', async () => {
+      const gone = gate()
+      const reasons: unknown[] = []
+      const handle = async (arrival: Arrival): Promise<string> => {
+        await gone.opened
+        reasons.push((arrival.signal.reason as Error).message, clock.pending)
+        return 'late'
+      }
+      const clock = virtualClock()
+      const { url, admission } = await start(handle, { ...ONE_AT_A_TIME, ports: { clock } })
+      const caller = new AbortController()
+      const headers = { 'x-timeout-ms': '500' }
+      const left = fetch(url, { signal: caller.signal, headers }).catch(() => {})
+      await until(() => admission.running === 1)
+      caller.abort()
+      await left
+      await until(() => admission.running === 0)
+      gone.open()
+      await until(() => reasons.length > 0)
+      assert.deepEqual(reasons, ['the caller of the request went away', 0])
+    })
+
     it('aborts the signal of a handler at the deadline', async () => {
       const clock = virtualClock()
       const begun = gate()
@@ -181,6 +226,20 @@ for (const [framework, start] of Object.entries(FRAMEWORKS))
       assert.deepEqual(attempts, [2, 1])
     })
   })
+
+describe('pipelined requests', () => {
+  it('all give back their places when their connection is lost', async () => {
+    const handle = (): Promise<string> => new Promise(() => {})
+    const { url, admission } = await FRAMEWORKS['node:http']!(handle, { bulkhead: { limit: 2 } })
+    const { hostname, port } = new URL(url)
+    const caller = connect(Number(port), hostname)
+    caller.write('GET / HTTP/1.1\r\nhost: test\r\n\r\n'.repeat(3))
+    await until(() => admission.running === 2 && admission.queued === 1)
+    caller.destroy()
+    await until(() => admission.running === 0)
+    assert.equal(admission.queued, 0)
+  })
+})
 
 describe('createAdmission', () => {
   it('refuses what it cannot keep', () => {

@@ -61,6 +61,8 @@ export class Visit implements Guest, Arrival {
   readonly #context = presentContext()
   #controller: AbortController | undefined = undefined
   #isEnded = false
+  /** Why the signal is aborted, also one that is first read afterwards. */
+  #gone: Error | undefined = undefined
 
   /** `request` is the object that handlers have of it. */
   constructor(request: object, options: VisitOptions) {
@@ -79,7 +81,8 @@ export class Visit implements Guest, Arrival {
     if (this.#controller === undefined) {
       const controller = (this.#controller = new AbortController())
       const ends = this.deadline?.signal
-      if (ends?.aborted) controller.abort(ends.reason)
+      if (this.#gone !== undefined) controller.abort(this.#gone)
+      else if (ends?.aborted) controller.abort(ends.reason)
       else ends?.addEventListener('abort', () => controller.abort(ends.reason), { once: true })
     }
     return this.#controller.signal
@@ -114,9 +117,14 @@ export class Visit implements Guest, Arrival {
   end(status: number | undefined): void {
     if (this.#isEnded) return
     this.#isEnded = true
-    if (status === undefined) this.#controller?.abort(new Error('the caller of the request went away'))
+    if (status === undefined) this.#leave()
     this.#options.room?.leave(this, lessonOf({ status, remainingMs: this.deadline?.remainingMs }))
     this.deadline?.release()
+  }
+
+  #leave(): void {
+    this.#gone = new Error('the caller of the request went away')
+    this.#controller?.abort(this.#gone)
   }
 
   #refuse(code: RefusalCode): void {

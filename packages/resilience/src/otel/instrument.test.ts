@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { context, INVALID_SPAN_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import type { Span, Tracer } from '@opentelemetry/api'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
-import { afterEach, describe, it } from 'vitest'
+import { afterEach, describe, it, onTestFinished, vi } from 'vitest'
 import { createBreaker } from '../breaker/run.ts'
 import { AttemptTimeoutError, RefusedError } from '../errors.ts'
 import { createFetch } from '../fetch/run.ts'
@@ -236,6 +237,76 @@ describe('the trace', () => {
     await outcomeOf(clock, fetch('http://service.test/'))
     assert.deepEqual(seen, spans.all().slice(1).map(idOf))
     assert.equal(seen.length, 2)
+  })
+})
+
+describe('tracing', () => {
+  const broken = new Error('the tracer is broken')
+  const fail = (): never => {
+    throw broken
+  }
+  /** A span of which one method throws. */
+  const spanThat = (failing: string): Span =>
+    new Proxy(trace.wrapSpanContext(INVALID_SPAN_CONTEXT), {
+      get: (span, method) => (method === failing ? fail : () => span),
+    })
+  const tracers: { readonly [failing: string]: Pick<Tracer, 'startSpan'> } = {
+    startSpan: { startSpan: fail },
+    ...Object.fromEntries(
+      ['setAttribute', 'setStatus', 'addEvent', 'recordException', 'end'].map(method => [
+        method,
+        { startSpan: () => spanThat(method) },
+      ]),
+    ),
+  }
+  const reported = (): ReturnType<typeof vi.spyOn> => {
+    const spy = vi.spyOn(console, 'error').mockReturnValue()
+    onTestFinished(() => spy.mockRestore())
+    return spy
+  }
+
+  for (const [failing, tracer] of Object.entries(tracers))
+    it(`changes no result when ${failing} of its tracer throws, and reports that`, async () => {
+      const errors = reported()
+      onTestFinished(instrument({ tracer: tracer as Tracer }))
+      const good = scripted(reset(), 'value')
+      assert.deepEqual(await outcomeOf(good.clock, retry(good.work, STEADY, good)), { value: 'value' })
+      const mine = reset('mine')
+      const bad = scripted(mine)
+      assert.deepEqual(await outcomeOf(bad.clock, retry(bad.work, STEADY, bad)), { error: mine })
+      assert.deepEqual([good.calls.length, bad.calls.length], [2, 4])
+      assert.deepEqual(errors.mock.calls[0], ['secondwind: a tracer threw', broken])
+    })
+
+  it('calls the work once, and leaves its result alone, when contexts cannot be had', async () => {
+    reported()
+    for (const method of ['active', 'with'] as const) {
+      const spy = vi.spyOn(context, method).mockImplementation(fail)
+      onTestFinished(() => spy.mockRestore())
+      const mine = reset('mine')
+      const { work, ports, clock, calls } = scripted(mine, 'value')
+      assert.deepEqual(await outcomeOf(clock, retry(work, STEADY, { ports })), { value: 'value' })
+      assert.equal(calls.length, 2)
+    }
+  })
+
+  it('leaves an error alone whose name and message cannot be read, and still ends its spans', async () => {
+    reported()
+    const mine = Object.defineProperties(new Error(), { name: { get: fail }, message: { get: fail } })
+    const { ports, clock } = scripted()
+    const work = (): never => {
+      throw mine
+    }
+    const classify = () => ({ kind: 'failure', fault: 'permanent' }) as const
+    const { error } = await outcomeOf(clock, retry(work, STEADY, { ports, classify }))
+    assert.equal(error, mine)
+    assert.deepEqual(
+      spans.all().map(({ status }) => status),
+      [
+        { code: SpanStatusCode.ERROR, message: 'permanent' },
+        { code: SpanStatusCode.ERROR, message: 'permanent' },
+      ],
+    )
   })
 })
 

@@ -1,4 +1,6 @@
+import { isRecord, withoutUndefined } from '../check/problems.ts'
 import type { Clock } from '../ports/clock.ts'
+import { isThenable } from '../retry/thenable.ts'
 
 export interface CacheOptions {
   /** So long a result is taken instead of a call; a minute unless told. */
@@ -43,13 +45,13 @@ export class Cache {
   constructor(options: CacheOptions, clock: Clock) {
     const { maxEntries = DEFAULT_CACHE.maxEntries } = options
     this.#clock = clock
-    this.#options = { ...DEFAULT_CACHE, store: new MemoryStore(maxEntries), ...options }
+    this.#options = { ...DEFAULT_CACHE, store: new MemoryStore(maxEntries), ...withoutUndefined(options) }
   }
 
   /** `isWorthKeeping` tells the call's own successes from failures that were returned and answers of somebody else. */
   async through<T>(key: string, { run, isWorthKeeping, signal }: CachedRun<T>): Promise<T> {
     const { ttlMs, staleMs } = this.#options
-    const entry = await this.#get(key)
+    const entry = await this.#get(key, signal)
     const ageMs = entry === undefined ? Infinity : this.#clock.now() - entry.storedAt
     // An entry of the future was written by a clock that is ahead of ours, and is as good as new.
     if (entry !== undefined && ageMs < ttlMs) return entry.value as T
@@ -65,11 +67,28 @@ export class Cache {
     }
   }
 
-  async #get(key: string): Promise<CacheEntry | undefined> {
+  async #get(key: string, signal: AbortSignal | undefined): Promise<CacheEntry | undefined> {
     try {
-      return await this.#options.store.get(key)
-    } catch {
+      const found = this.#options.store.get(key)
+      return entryOf(isThenable(found) ? await this.#inTime(found, signal) : found)
+    } catch (error) {
+      if (signal?.aborted === true) throw error
       return undefined
+    }
+  }
+
+  /** A store that hangs is one that is down. */
+  async #inTime<T>(found: PromiseLike<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
+    const timer = new AbortController()
+    const stop = (): void => timer.abort(signal?.reason)
+    signal?.addEventListener('abort', stop)
+    const tooLate = this.#clock.sleep(LONGEST_LOOK_MS, timer.signal)
+    tooLate.catch(() => {})
+    try {
+      return await Promise.race([found, tooLate.then(() => undefined)])
+    } finally {
+      signal?.removeEventListener('abort', stop)
+      timer.abort()
     }
   }
 
@@ -80,6 +99,14 @@ export class Cache {
       // The result is there all the same.
     }
   }
+}
+
+/** Longer than any cache that is worth asking takes. */
+const LONGEST_LOOK_MS = 1_000
+
+/** What stores call nothing: undefined, null, an empty text. */
+function entryOf(found: unknown): CacheEntry | undefined {
+  return isRecord(found) && typeof found['storedAt'] === 'number' ? (found as unknown as CacheEntry) : undefined
 }
 
 class MemoryStore implements CacheStore {

@@ -69,6 +69,10 @@ export class PipelineCompanion implements Companion {
     return killSwitch.refusalOf(this.#operation)
   }
 
+  mayHedge(): boolean {
+    return killSwitch.accompany(this.#operation).mayHedge?.() !== false
+  }
+
   pauses(): void {
     if (this.#kill !== undefined) return
     this.#kill = killSwitch.accompany(this.#operation)

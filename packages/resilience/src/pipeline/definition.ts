@@ -98,9 +98,11 @@ export function checkDefinition<F, A, R>(definition: PipelineDefinition<F, A, R>
       { at: '', is: definition, say: 'must be an object with name, retry and other parts' },
     ])
   const given: { readonly [field: string]: unknown } = definition
-  const document: { [field: string]: unknown } = {}
-  const code: { [field: string]: unknown } = {}
-  for (const [field, value] of Object.entries(given)) (Object.hasOwn(CODE, field) ? code : document)[field] = value
+  const fields = Object.entries(given)
+  const code: { [field: string]: unknown } = Object.fromEntries(fields.filter(([field]) => Object.hasOwn(CODE, field)))
+  const document: { [field: string]: unknown } = Object.fromEntries(
+    fields.filter(([field]) => !Object.hasOwn(CODE, field)),
+  )
   const sharedBudget = isBudget(document['budget']) ? document['budget'] : undefined
   if (sharedBudget !== undefined) delete document['budget']
   // Also without a name it is a pipeline, and is told that it needs one.

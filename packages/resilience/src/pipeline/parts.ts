@@ -1,11 +1,11 @@
-import { Breaker } from '../breaker/run.ts'
+import type { BreakerPolicy } from '../breaker/policy.ts'
+import { Breaker, type BreakerOptions } from '../breaker/run.ts'
 import { RuledBudget, type Budget } from '../budget/budget.ts'
 import { createBudget } from '../budget/run.ts'
 import type { BudgetPolicy } from '../budget/policy.ts'
 import { Bulkhead } from '../bulkhead/run.ts'
 import type { Failure } from '../classify/outcome.ts'
 import { Hedge } from '../hedge/run.ts'
-import { killSwitch } from '../kill-switch/run.ts'
 import { expectedCallMs, noLatencies, type Latencies } from '../latency/decide.ts'
 import { Limiter } from '../limiter/run.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -63,22 +63,14 @@ export class Parts<F, A, R> implements Gate, Gates {
     const { breaker, bulkhead, throttle, limiter, rateLimit, hedge } = policy
     const { clock = systemClock, random } = code.ports ?? {}
     const options = { name: key === '' ? policy.name : `${policy.name}/${key}`, clock, ...(random && { random }) }
-    const old = before && before.#shared.definition.policy
     this.#shared = shared
     this.budget =
       sharedBudget ?? (policy.budget === false ? undefined : budgetFor(policy.budget, clock, before?.budget))
-    this.breaker =
-      breaker &&
-      kept(before?.breaker, breaker, old?.breaker, () => {
-        const made = new Breaker(breaker, { ...options, ...(code.telemetry && { telemetry: code.telemetry }) })
-        if (before?.breaker !== undefined) made.restore(before.breaker.snapshot())
-        return made
-      })
-    this.bulkhead = bulkhead && kept(before?.bulkhead, bulkhead, old?.bulkhead, () => new Bulkhead(bulkhead, options))
-    this.throttle = throttle && kept(before?.throttle, throttle, old?.throttle, () => new Throttle(throttle, options))
-    this.limiter = limiter && kept(before?.limiter, limiter, old?.limiter, () => new Limiter(limiter, options))
-    this.rateLimit =
-      rateLimit && kept(before?.rateLimit, rateLimit, old?.rateLimit, () => new RateLimit(rateLimit, options))
+    this.breaker = breaker && carriedBreaker(before?.breaker, breaker, { ...options, telemetry: code.telemetry })
+    this.bulkhead = bulkhead && carried(before?.bulkhead, bulkhead, () => new Bulkhead(bulkhead, options))
+    this.throttle = throttle && carried(before?.throttle, throttle, () => new Throttle(throttle, options))
+    this.limiter = limiter && carried(before?.limiter, limiter, () => new Limiter(limiter, options))
+    this.rateLimit = rateLimit && carried(before?.rateLimit, rateLimit, () => new RateLimit(rateLimit, options))
     const sampled = [adaptiveTimeout, hedge].flatMap(part => part?.sampleCalls ?? [])
     const sampleCalls = Math.max(...(sampled.length > 0 ? sampled : [DEFAULT_ADAPTIVE_TIMEOUT.sampleCalls]))
     this.latencies = before?.latencies ?? noLatencies(sampleCalls)
@@ -108,15 +100,16 @@ export class Parts<F, A, R> implements Gate, Gates {
   }
 
   #hedge(): Hedge | undefined {
-    const { name, hedge } = this.#shared.definition.policy
+    const { policy, code } = this.#shared.definition
+    const { hedge } = policy
     return (
       hedge &&
       new Hedge(hedge, {
         latencies: this.latencies,
         budget: this.budget,
-        gates: present(this.bulkhead, this.throttle, this.limiter, this.rateLimit),
+        gates: [...present(this.bulkhead, this.throttle, this.limiter, this.rateLimit), ...(code.gates ?? [])],
         judge: (returned, what) => this.#judge(returned, what),
-        isOff: ({ setup }) => killSwitch.levelOf(name, setup.options.key) !== undefined,
+        discard: code.discard,
       })
     )
   }
@@ -128,9 +121,25 @@ export class Parts<F, A, R> implements Gate, Gates {
   }
 }
 
-/** The part as it was if its document is; else a new one. */
-function kept<Part, Policy>(part: Part | undefined, policy: Policy, old: Policy | undefined, make: () => Part): Part {
-  return part !== undefined && JSON.stringify(policy) === JSON.stringify(old) ? part : make()
+/** The same part under other numbers: what it has counted, and whom it holds, stays counted and held. */
+function carried<Policy, Part extends { readonly policy: Policy; under(policy: Policy): Part }>(
+  before: Part | undefined,
+  policy: Policy,
+  make: () => Part,
+): Part {
+  if (before === undefined) return make()
+  return isSame(before.policy, policy) ? before : before.under(policy)
+}
+
+function carriedBreaker(before: Breaker | undefined, policy: BreakerPolicy, options: BreakerOptions): Breaker {
+  if (before !== undefined && isSame(before.policy, policy)) return before
+  const breaker = new Breaker(policy, options)
+  if (before !== undefined) breaker.restore(before.snapshot())
+  return breaker
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
 }
 
 function budgetFor(policy: BudgetPolicy | undefined, clock: Clock, before: Budget | undefined): Budget {

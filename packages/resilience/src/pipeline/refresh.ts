@@ -1,5 +1,6 @@
 import { statusOf } from '../classify/classify-error.ts'
 import { isObject } from '../classify/marks.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Companion, Gate } from '../retry/companion.ts'
 import type { Attempt } from '../retry/options.ts'
 
@@ -13,12 +14,17 @@ export interface RefreshOptions {
 /** Shared by all calls of a pipeline: however many are refused at the same time, there is one renewal. */
 export class Refresher implements Gate {
   readonly #run: () => unknown
+  readonly #clock: Clock
+  /** No call waits longer for a renewal than for an answer; one that hangs is forgotten, and the next may try again. */
+  readonly #longestMs: number
   readonly isExpired: (failure: unknown) => boolean
   /** Renewals that succeeded: a call that began before the latest needs none of its own. */
   generation = 0
   #running: Promise<boolean> | undefined = undefined
 
-  constructor(refresh: RefreshOptions | (() => unknown)) {
+  constructor(refresh: RefreshOptions | (() => unknown), clock: Clock, longestMs: number) {
+    this.#clock = clock
+    this.#longestMs = longestMs
     const { run, isExpired = isUnauthorized } = typeof refresh === 'function' ? { run: refresh } : refresh
     this.#run = run
     this.isExpired = isExpired
@@ -36,14 +42,18 @@ export class Refresher implements Gate {
   }
 
   async #renewOnce(): Promise<boolean> {
+    const timer = new AbortController()
+    const tooLate = this.#clock.sleep(this.#longestMs, timer.signal).then(() => Promise.reject(new Error('too late')))
     try {
-      await this.#run()
+      await Promise.race([this.#run(), tooLate])
       this.generation++
       return true
     } catch {
       // What the call was refused with says more to its caller than that the remedy failed too.
       return false
     } finally {
+      timer.abort()
+      tooLate.catch(() => {})
       this.#running = undefined
     }
   }
@@ -66,17 +76,18 @@ class RefreshCompanion implements Companion {
     const { generation } = this.#refresher
     try {
       const value = await call(attempt)
-      return (await this.#isRenewed(value, generation)) ? await call(attempt) : value
+      return (await this.#isRenewed(value, generation, attempt)) ? await call(attempt) : value
     } catch (error) {
-      if (!(await this.#isRenewed(error, generation))) throw error
+      if (!(await this.#isRenewed(error, generation, attempt))) throw error
       return call(attempt)
     }
   }
 
-  async #isRenewed(failure: unknown, generation: number): Promise<boolean> {
+  async #isRenewed(failure: unknown, generation: number, attempt: Attempt): Promise<boolean> {
     if (this.#isSpent || !this.#refresher.isExpired(failure)) return false
     this.#isSpent = true
-    return this.#refresher.renew(generation)
+    // While it was renewed the attempt may have been given up: then nobody waits for another call.
+    return (await this.#refresher.renew(generation)) && !attempt.signal.aborted
   }
 }
 

@@ -313,6 +313,23 @@ describe('hot changes', () => {
     assert.equal(parts.bulkhead, bulkhead)
   })
 
+  it('that lower a limit hold at once, for those who came before too', async () => {
+    const { clock, ports } = scripted()
+    const payments = pipeline({ name: 'payments', ports, bulkhead: { limit: 3, maxQueued: 1 } })
+    const ends: (() => void)[] = []
+    const hold = (): Promise<void> => new Promise(resolve => ends.push(resolve))
+    const runs = [1, 2, 3].map(() => payments.run(hold))
+    payments.update({ bulkhead: { limit: 1, maxQueued: 1 } })
+    const fourth = payments.run(hold)
+    assert.deepEqual([ends.length, payments.partsOf().bulkhead?.active], [3, 3])
+    for (const end of ends) end()
+    await Promise.all(runs)
+    await clock.advance(0)
+    assert.equal(ends.length, 4)
+    ends[3]!()
+    await fourth
+  })
+
   it('that are wrong change nothing', () => {
     const payments = pipeline({ name: 'payments', retry: RETRY })
     assert.throws(() => payments.update({ breaker: { minCalls: -1 } }), InvalidPolicyError)

@@ -59,7 +59,7 @@ export class Pipeline<F = never, A = never, R = undefined> implements Runner<F, 
     this.#definition = definition
     this.#shared = {
       definition: checked,
-      refresher: refresh && new Refresher(refresh),
+      refresher: refresh && new Refresher(refresh, clock, checked.policy.retry.attemptTimeoutMs),
       replicas: listed instanceof Replicas || listed === undefined ? listed : replicas(listed, { ports: ports ?? {} }),
     }
     this.#cache = cache && new Cache(cache, clock)
@@ -165,8 +165,8 @@ export class Pipeline<F = never, A = never, R = undefined> implements Runner<F, 
   }
 
   /**
-   * Other numbers from now on; a part that is given as `undefined` goes. Breakers and budgets keep what they know, parts
-   * that are not named go on as they are, and operations under way end by the document that they began with.
+   * Other numbers from now on; a part that is given as `undefined` goes. What was counted stays counted and who is inside
+   * stays inside: a limit that is lowered holds at once. Operations under way end by the policy that they began with.
    */
   update(change: PipelineChange): void {
     const others = Object.keys(change).filter(field => field in this.#checked.code || field === 'name')

@@ -27,7 +27,7 @@ export function checkPipelineSnapshot(input: unknown, name: string): Problem[] {
     const { breaker, limit } = entry
     return [
       ...(breaker === undefined ? [] : checkSnapshot(breaker).map(problem => ({ ...problem, at: `${at}.breaker` }))),
-      ...(limit === undefined || Number(limit) >= 1
+      ...(limit === undefined || (typeof limit === 'number' && limit >= 1)
         ? []
         : [{ at: `${at}.limit`, is: limit, say: 'must be a number, 1 or more' }]),
     ]

@@ -239,3 +239,55 @@ describe('an adaptive time-out', () => {
     assert.ok(tookMs >= 190 && tookMs <= 210, String(tookMs))
   })
 })
+
+describe('a refresh that takes its time', () => {
+  it('is followed by no call once the attempt was given up', async () => {
+    const { clock, ports } = scripted()
+    const api = pipeline({ name: 'api', retry: RETRY, ports, refresh: () => clock.sleep(60) })
+    const controller = new AbortController()
+    let calls = 0
+    const result = api.run(() => (calls++, Promise.reject(unauthorized())), { signal: controller.signal })
+    const outcome = result.catch((error: unknown) => error)
+    await clock.advance(20)
+    controller.abort('gone')
+    assert.equal(await outcome, 'gone')
+    await clock.drain()
+    assert.equal(calls, 1)
+  })
+
+  it('longer than an attempt is forgotten, and the next call may try again', async () => {
+    const { clock, ports } = scripted()
+    let renewals = 0
+    const api = pipeline({
+      name: 'api',
+      retry: { ...RETRY, maxAttempts: 1, attemptTimeoutMs: 50 },
+      ports,
+      refresh: () => (++renewals === 1 ? new Promise(() => {}) : undefined),
+    })
+    const call = (): Promise<unknown> => (renewals === 2 ? Promise.resolve('in') : Promise.reject(unauthorized()))
+    await outcomeOf(clock, api.run(call))
+    assert.deepEqual(await outcomeOf(clock, api.run(call)), { value: 'in' })
+    assert.equal(clock.pending, 0)
+  })
+})
+
+describe('a cache store', () => {
+  it('may say null for nothing', async () => {
+    const { ports, work } = scripted('there')
+    const store = { get: async () => null as never, set: () => {} }
+    const reads = pipeline({ name: 'reads', ports, cache: { store } })
+    assert.equal(await reads.run(work, { cacheKey: 'a' }), 'there')
+  })
+
+  it('that hangs is one that is down, and an abort is heard meanwhile', async () => {
+    const { clock, ports, work } = scripted('there')
+    const store = { get: () => new Promise<never>(() => {}), set: () => {} }
+    const reads = pipeline({ name: 'reads', ports, cache: { store } })
+    assert.deepEqual(await outcomeOf(clock, reads.run(work, { cacheKey: 'a' })), { value: 'there' })
+    const controller = new AbortController()
+    const result = reads.run(work, { cacheKey: 'a', signal: controller.signal }).catch((error: unknown) => error)
+    await Promise.resolve()
+    controller.abort('gone')
+    assert.deepEqual([await result, clock.pending], ['gone', 0])
+  })
+})

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, it } from 'vitest'
 import { transient } from '../classify/marks.ts'
+import { RefusedError } from '../errors.ts'
+import type { Accompanied, Companion } from '../retry/companion.ts'
 import { retry } from '../retry/run.ts'
 
 const storage = new AsyncLocalStorage<string>()
@@ -15,6 +17,15 @@ function seenBy(id: string, initialDelayMs: number, fail: () => unknown): Promis
     await retry(work, policy, { budget: false })
     return seen
   })
+}
+
+/** Ends the operation that it has met last. */
+const killing = {
+  end: (): void => {},
+  accompany(operation: Accompanied): Companion {
+    killing.end = () => operation.refuse(new RefusedError('killed', 'off'))
+    return {}
+  },
 }
 
 describe('the async context', () => {
@@ -34,6 +45,22 @@ describe('the async context', () => {
     const hang = (): Promise<never> => new Promise(() => {})
     const [, seen] = await Promise.all([storage.run('other', () => retry(() => 1)), seenBy('mine', 3, hang)])
     assert.deepEqual(seen, ['mine', undefined, undefined])
+  })
+
+  it('of the hook is that of the operation, whoever ends its wait', async () => {
+    const ended = storage.run('mine', () =>
+      retry(
+        () => Promise.reject(transient(new Error('down'))),
+        { initialDelayMs: 5_000, jitterType: 'NONE' },
+        {
+          gates: [killing],
+          onExhausted: () => storage.getStore(),
+        },
+      ),
+    )
+    await new Promise(resolve => setImmediate(resolve))
+    storage.run('the administrator', () => killing.end())
+    assert.equal(await ended, 'mine')
   })
 
   it('ends for whoever waits as it began', async () => {

@@ -27,7 +27,7 @@ export function presentContext(): Context | undefined {
 
 const nobodys = /* @__PURE__ */ presentContext()
 
-/** In `context`, or in one that is nobody's. */
+/** In `context`, or in the one in which the library was loaded: usually nobody's, and never that of a later request. */
 export function runIn<R>(context: Context | undefined, call: () => R): R {
   const where = context ?? nobodys
   return where === undefined ? call() : where.runInAsyncScope(call)

@@ -1,3 +1,4 @@
+import { waitEndsAt } from '../bulkhead/decide.ts'
 import { RefusedError } from '../errors.ts'
 import type { Accompanied, Companion } from '../retry/companion.ts'
 import type { RateLimit } from './run.ts'
@@ -6,8 +7,10 @@ import type { RateLimit } from './run.ts'
 export class RateLimitCompanion implements Companion {
   readonly #limit: RateLimit
   readonly #operation: Accompanied
-  /** When the token for the next attempt comes, on the limit's own clock. */
-  #tokenAt: number | undefined = undefined
+  /** When the token for the next attempt comes, on the limit's own clock; or why there is none. */
+  #token: number | RefusedError | undefined = undefined
+  /** On the same clock. A token that comes too late to be used is no reason to wait longer for the next. */
+  #waitEndsAt = 0
 
   constructor(limit: RateLimit, operation: Accompanied) {
     this.#limit = limit
@@ -15,21 +18,38 @@ export class RateLimitCompanion implements Companion {
   }
 
   enter(now: number): RefusedError | number | undefined {
-    if (this.#tokenAt === undefined) {
-      const answer = this.#limit.reserve(this.#operation.deadlineAt - now)
-      if (answer instanceof RefusedError) return answer
-      this.#tokenAt = answer
-    }
-    const waitMs = this.#tokenAt - this.#limit.now
-    return waitMs > 0 ? now + waitMs : undefined
+    const limitNow = this.#limit.now
+    if (this.#token === undefined) {
+      const deadlineAt = limitNow + this.#operation.deadlineAt - now
+      this.#waitEndsAt = waitEndsAt(this.#limit.policy, { now: limitNow, deadlineAt })
+      this.#token = this.#limit.reserve(this, this.#waitEndsAt)
+    } else if (typeof this.#token === 'number' && this.#token <= limitNow)
+      this.#token = this.#limit.redeem(this.#waitEndsAt)
+    if (this.#token instanceof RefusedError) return this.#token
+    const at = now + (this.#token - limitNow)
+    // A wait that is too short for the operation's clock to see would never end.
+    return at > now ? at : undefined
+  }
+
+  /** The rate has changed, and with it the instant. */
+  reserveAgain(): void {
+    this.#token = this.#limit.reserveAgain(this.#waitEndsAt)
+    // Not at once: whoever changes the rate has not finished.
+    void Promise.resolve().then(() => this.#askAgain())
   }
 
   started(): void {
-    this.#tokenAt = undefined
+    this.#token = undefined
+    this.#limit.started(this)
   }
 
   over(): void {
-    if (this.#tokenAt !== undefined) this.#limit.giveBack(this.#tokenAt)
-    this.#tokenAt = undefined
+    this.#limit.giveBack(this, typeof this.#token === 'number' ? this.#token : undefined)
+    this.#token = undefined
+  }
+
+  #askAgain(): void {
+    // One that has begun meanwhile may be waiting for its next attempt, and is not to be hurried.
+    if (this.#token !== undefined) this.#operation.askAgain()
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
-import { fullBucket, giveBack, reserve, type Bucket, type RateAnswer } from './decide.ts'
+import { fullBucket, giveBack, recordStart, redeem, reserve, type Bucket, type RateAnswer } from './decide.ts'
 import { withRateLimitDefaults, type RateLimitPolicy } from './policy.ts'
 
 const patient = { maxQueued: 1_000_000, maxWaitMs: 315_576_000_000 }
@@ -195,11 +195,71 @@ function play(policy: RateLimitPolicy, history: readonly Happening[]): { starts:
   return { starts: starts.toSorted((a, b) => a - b), waited }
 }
 
+/** Nobody can start for a while; then some come, some wake up, and perhaps one goes. */
+interface Turn {
+  readonly stallMs: number
+  readonly come: number
+  readonly newcomersFirst: boolean
+  readonly leaves: boolean
+}
+
+/** When attempts really start, if they are asked only after each stall, and at their instants once the stalls are over. */
+function playStalls(policy: RateLimitPolicy, turns: readonly Turn[]): number[] {
+  const bucket = fullBucket(policy, 0)
+  const starts: number[] = []
+  let waiting: number[] = []
+  let now = 0
+  const obey = (answer: RateAnswer): void => {
+    if (instantOf(answer) > now) return void waiting.push(instantOf(answer))
+    recordStart(policy, bucket, now)
+    starts.push(now)
+  }
+  const wake = (): void => {
+    const due = waiting.filter(at => at <= now)
+    waiting = waiting.filter(at => at > now)
+    for (const _ of due) obey(redeem(policy, bucket, { now, deadlineAt: Infinity }))
+  }
+  for (const { stallMs, come, newcomersFirst, leaves } of turns) {
+    now += stallMs
+    if (!newcomersFirst) wake()
+    for (let n = 0; n < come; n++) obey(ask(policy, bucket, now))
+    if (newcomersFirst) wake()
+    if (leaves && waiting.length > 0) giveBack(bucket, waiting.shift()!, now)
+  }
+  for (let left = 20 * waiting.length; waiting.length > 0; left--) {
+    assert.ok(left > 0, 'somebody waits for ever')
+    now = Math.min(...waiting)
+    wake()
+  }
+  return starts
+}
+
 describe('a rate limit, whatever happens', () => {
   it('lets no more start in any t seconds than burst + perSecond × t', () => {
     fc.assert(
       fc.property(anyPolicy, anyHistory, (policy, history) => {
         const { starts } = play(policy, history)
+        for (const [first, from] of starts.entries())
+          for (const [last, to] of starts.entries())
+            if (last >= first)
+              assert.ok(last - first + 1 <= policy.burst + ((to - from) / 1_000) * policy.perSecond + 1e-6)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('lets no more start also if those who wait come late, and all of them in the end', () => {
+    const anyStall = fc.oneof(fc.constantFrom(0, 0, 1, 1_000, 5_000), fc.double({ min: 0, max: 300, noNaN: true }))
+    const anyTurn = fc.record({
+      stallMs: anyStall,
+      come: fc.nat(5),
+      newcomersFirst: fc.boolean(),
+      leaves: fc.boolean(),
+    })
+    fc.assert(
+      fc.property(anyPolicy, fc.array(anyTurn, { maxLength: 60 }), (some, turns) => {
+        const policy = { ...some, ...patient }
+        const starts = playStalls(policy, turns)
         for (const [first, from] of starts.entries())
           for (const [last, to] of starts.entries())
             if (last >= first)

@@ -9,7 +9,7 @@ import type { RetryPolicyInput } from '../retry/policy.ts'
 import { retry } from '../retry/run.ts'
 import { reset, STEADY } from '../retry/scripted.test-kit.ts'
 import { expectNoLeaks, virtualClock } from '../testing/index.ts'
-import type { RateLimitInput } from './policy.ts'
+import { withRateLimitDefaults, type RateLimitInput } from './policy.ts'
 import { createRateLimit } from './run.ts'
 
 const ONCE: RetryPolicyInput = { ...STEADY, maxAttempts: 1 }
@@ -140,5 +140,77 @@ describe('a rate limit', () => {
       () => createRateLimit({ perSecond: 0, burst: 0 }),
       (error: unknown) => error instanceof InvalidPolicyError && error.problems.length === 2,
     )
+  })
+})
+
+describe('a rate limit after a stall', () => {
+  it('lets no more start at once than its burst, and the others one after another', async () => {
+    for (const burst of [1, 3]) {
+      // The limit's clock goes first: whoever wakes finds that it is much later, as after a blocked event loop.
+      const { clock, limit } = setting({ perSecond: 20, burst, maxWaitMs: 2_000 })
+      const theirs = virtualClock()
+      const starts: number[] = []
+      const ports = { clock: theirs, random: () => 0.5 }
+      for (let n = 0; n < burst + 9; n++)
+        void retry(() => starts.push(clock.monotonic()), ONCE, { ports, budget: false, gates: [limit] })
+      await clock.advance(450)
+      await theirs.advance(450)
+      assert.deepEqual(
+        starts.slice(burst),
+        Array.from({ length: burst }, () => 450),
+      )
+      for (let n = 0; n < 50; n++) {
+        await clock.advance(10)
+        await theirs.advance(10)
+      }
+      const later = Array.from({ length: 9 - burst }, (_, n) => 500 + 50 * n)
+      assert.deepEqual(starts.slice(2 * burst), later)
+    }
+  })
+})
+
+describe('a rate limit under another policy', () => {
+  const rate = (perSecond: number, burst: number) => withRateLimitDefaults({ perSecond, burst, maxQueued: 0 })
+
+  it('shares the bucket of the one before: a rate that is lowered step by step starts no burst again', async () => {
+    const { call, limit, starts } = setting({ burst: 10, maxQueued: 0 })
+    let present = limit
+    for (let perSecond = 10; perSecond >= 6; perSecond--) {
+      present = present.under(rate(perSecond, perSecond))
+      for (let n = 0; n < 10; n++) await call(undefined, ONCE, { gates: [present] })
+    }
+    assert.deepEqual([starts.length, limit.policy.perSecond], [10, 6])
+  })
+
+  it('fills at the old rate until it begins, and at the new one from then on', async () => {
+    const { call, clock, limit, starts } = setting({ maxQueued: 0 })
+    await call()
+    await clock.advance(50)
+    const slower = limit.under(rate(1, 5))
+    await clock.advance(499)
+    assert.ok((await call(undefined, ONCE, { gates: [slower] })) instanceof RefusedError)
+    await clock.advance(1)
+    await call(undefined, ONCE, { gates: [slower] })
+    assert.deepEqual(starts, [0, 550])
+  })
+
+  it('tells those who wait a new instant at once, in their order: sooner when the rate is raised', async () => {
+    const { call, clock, limit, starts } = setting({ perSecond: 1, maxWaitMs: 10_000 })
+    for (let n = 0; n < 4; n++) void call()
+    await clock.advance(500)
+    const faster = limit.under(withRateLimitDefaults({ perSecond: 10, burst: 1, maxWaitMs: 10_000 }))
+    void call(undefined, ONCE, { gates: [faster] })
+    await clock.drain()
+    assert.deepEqual(starts, [0, 550, 650, 750, 850])
+  })
+
+  it('tells them a later one when it is lowered, and refuses those who would wait too long', async () => {
+    const { call, clock, limit, starts } = setting({ perSecond: 10, maxQueued: 5 })
+    const ends = Array.from({ length: 5 }, () => call())
+    limit.under(withRateLimitDefaults({ perSecond: 2, burst: 1, maxQueued: 1 }))
+    await clock.drain()
+    const reasons = (await Promise.all(ends)).map(end => historyOf(end)?.reason)
+    assert.deepEqual(starts, [0, 500, 1_000])
+    assert.deepEqual(reasons.slice(3), ['throttled', 'throttled'], 'two would have waited more than a second')
   })
 })

@@ -49,6 +49,19 @@ describe('replicas', () => {
     assert.deepEqual((await outcomeOf(clock, pool.run(call, STEADY, { ports }))).value, 'a')
   })
 
+  it('are those that were listed, whatever becomes of the list', async () => {
+    const { clock } = scripted()
+    const ports = { clock, random: () => 0 }
+    const list = ['a', 'b']
+    const pool = replicas(list, { ports })
+    list.length = 0
+    const { value } = await outcomeOf(
+      clock,
+      pool.run(name => name, STEADY, { ports }),
+    )
+    assert.equal(value, 'a')
+  })
+
   it('sets back one that does not answer in time', async () => {
     const { clock } = scripted()
     const ports = { clock, random: () => 0 }
@@ -176,6 +189,14 @@ describe('replicas', () => {
 })
 
 describe('failOver', () => {
+  it('needs a replica at home', () => {
+    for (const home of [[], undefined as unknown as string])
+      assert.throws(
+        () => failOver({ home, others: ['b'] }),
+        (error: unknown) => error instanceof InvalidPolicyError && /home must be a replica/.test(error.message),
+      )
+  })
+
   const REGIONS = ['north', 'south', 'west']
 
   it('calls at home first, elsewhere after two attempts there, within a slice of time that is its region’s own', async () => {

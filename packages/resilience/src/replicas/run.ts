@@ -43,7 +43,10 @@ export function failOver<const R extends AnyReplica>(
   options?: ReplicasOptions,
 ): Replicas<R> {
   const atHome = [home].flat() as R[]
-  const homeRegion = regionNamed(atHome[0]!)
+  const [first] = atHome
+  if (first === undefined)
+    throw new InvalidPolicyError([{ at: 'home', is: home, say: 'must be a replica, or a list of at least one' }])
+  const homeRegion = regionNamed(first)
   const regionOf = (replica: R): string => (atHome.includes(replica) ? homeRegion : regionNamed(replica))
   const all = [...atHome, ...others].toSorted((one, other) => compare(regionOf(one), regionOf(other)))
   const replicas = all.map(replica => ({ ...nameAndRegion(replica), region: regionOf(replica) }))
@@ -62,7 +65,7 @@ export class Replicas<R extends AnyReplica> implements Gate {
     const problems = checkReplicas(input)
     if (problems.length > 0) throw new InvalidPolicyError(problems)
     this.policy = Object.freeze(withReplicasDefaults(input))
-    this.#entries = entries
+    this.#entries = [...entries]
     this.#clock = ports.clock ?? systemClock
     this.#random = ports.random ?? systemRandom
     this.#state = healthyReplicas(this.policy, this.#random())

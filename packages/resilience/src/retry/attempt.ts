@@ -17,6 +17,8 @@ export class RunningAttempt implements Attempt {
   readonly startedAt: number
   /** Set when it is told to stop. */
   stopped: Stop | undefined = undefined
+  /** Its work has settled, in time or not. */
+  hasEnded = false
   readonly #owner: Owner
   #controller: AbortController | undefined = undefined
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, it, onTestFinished } from 'vitest'
+import { describe, it, onTestFinished, vi } from 'vitest'
 import { RefusedError } from '../errors.ts'
 import { accompanyAll, type Accompanied, type Companion, type Gate } from './companion.ts'
 import { historyOf } from './history.ts'
@@ -162,6 +162,18 @@ describe('a companion', () => {
     }
     await outcomeOf(clock, retry(work, STEADY, { ports, gates: [gate(log)], classifyResult }))
     assert.ok(log.includes('over permanent'))
+  })
+
+  it('that throws while it is told something changes nothing for the caller', async () => {
+    const { clock, ports, work } = scripted('done')
+    const heard = vi.spyOn(console, 'error').mockReturnValue()
+    const bad = (): never => {
+      throw new Error('mine')
+    }
+    const gates = [gate([], { ended: bad, over: bad, workEnded: bad })]
+    assert.deepEqual(await outcomeOf(clock, retry(work, STEADY, { ports, gates })), { value: 'done' })
+    assert.equal(heard.mock.calls.length, 3)
+    heard.mockRestore()
   })
 
   it('can go along with every operation of the process, until it leaves', async () => {

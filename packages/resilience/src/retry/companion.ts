@@ -18,6 +18,8 @@ export interface Gate {
 export interface Accompanied {
   readonly name: string
   readonly call: CallOptions
+  /** All that go along with it, as one; undefined while they are being asked to. */
+  readonly companion: Companion | undefined
   /** What it has in common with others: its clock, its policy, the pipeline that it belongs to and its key in there. */
   readonly setup: {
     readonly clock: Clock
@@ -53,6 +55,8 @@ export interface Companion {
   workEnded?(): void
   /** An attempt failed and could be followed by another: an error, and it is not, and nobody waits in vain. */
   mayRetry?(): RefusedError | undefined
+  /** A call is slow and could be given company: false, and it gets none. */
+  mayHedge?(): boolean
   waits?(wait: Wait): void
   /** The operation stands still from now on, for its next attempt or for a gate. */
   pauses?(): void
@@ -121,6 +125,10 @@ class Companions implements Companion {
     return undefined
   }
 
+  mayHedge(): boolean {
+    return this.#members.every(member => member.mayHedge?.() !== false)
+  }
+
   waits(wait: Wait): void {
     for (const member of this.#members) member.waits?.(wait)
   }
@@ -148,6 +156,35 @@ class Companions implements Companion {
 }
 
 let operations = 0
+
+/** Who is only told something must not change what becomes of the operation: its error goes where such errors go. */
+export const safely = {
+  ended(companion: Companion, ended: EndedAttempt): void {
+    try {
+      companion.ended?.(ended)
+    } catch (error) {
+      complain(error)
+    }
+  },
+  workEnded(companion: Companion): void {
+    try {
+      companion.workEnded?.()
+    } catch (error) {
+      complain(error)
+    }
+  },
+  over(companion: Companion, end: End | undefined): void {
+    try {
+      companion.over?.(end)
+    } catch (error) {
+      complain(error)
+    }
+  },
+}
+
+function complain(error: unknown): void {
+  console.error('secondwind: one that goes along with operations threw', error)
+}
 
 /** Whom every operation of the process has with it; undefined when there is nobody. */
 let everywhere: readonly Gate[] | undefined

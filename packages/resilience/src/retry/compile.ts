@@ -1,5 +1,4 @@
 import { InvalidPolicyError } from '../errors.ts'
-import { isObject } from '../classify/marks.ts'
 import { inProcessShare } from './decide.ts'
 import { checkRetryPolicy, DEFAULT_POLICY, type RetryPolicy, type RetryPolicyInput } from './policy.ts'
 import type { Setup } from './setup.ts'
@@ -58,16 +57,26 @@ class Shape {
     this.#values = Object.values(input).map(value => (isObject(value) ? new Shape(value) : (value ?? NaN)))
   }
 
-  /** As many fields, and each of them the same: then there is no other. */
+  /** As many fields of its own, and each of them the same: then there is no other. What it inherits is not its own. */
   isThatOf(input: unknown): boolean {
     if (!isObject(input) || Array.isArray(input) !== this.#isList) return false
-    for (let n = 0; n < this.#fields.length; n++) {
-      const value = (input as { readonly [field: string]: unknown })[this.#fields[n]!]
+    const fields = Object.keys(input)
+    if (fields.length !== this.#fields.length) return false
+    for (let n = 0; n < fields.length; n++) {
+      const field = this.#fields[n]!
+      // A literal that is made anew has its fields in the same order.
+      if (fields[n] !== field && !fields.includes(field)) return false
+      const value = (input as { readonly [field: string]: unknown })[field]
       const known = this.#values[n]
       if (value !== known && !(known instanceof Shape && known.isThatOf(value))) return false
     }
-    return Object.keys(input).length === this.#fields.length
+    return true
   }
+}
+
+/** A record or a list: a function has no fields either, and is not `{}`. */
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 /** All the way down: nobody who is shown a policy can change it for the others. Proxies become what they stand for. */

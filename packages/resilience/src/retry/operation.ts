@@ -5,7 +5,7 @@ import { presentContext, runIn } from '../ports/context.ts'
 import { newIdempotencyKey } from '../ports/random.ts'
 import { followSignal, unfollowSignal, type SignalFollower } from '../ports/signals.ts'
 import { RunningAttempt, type Stop } from './attempt.ts'
-import { companionsOf, type Accompanied, type Companion, type End } from './companion.ts'
+import { companionsOf, safely, type Accompanied, type Companion, type End } from './companion.ts'
 import { firstState, type GiveUpReason } from './decide.ts'
 import { rememberHistory } from './history.ts'
 import { judge } from './judge.ts'
@@ -40,12 +40,12 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   attempts = 0
   id = 0
   readonly call: CallOptions
+  companion: Companion | undefined = undefined
   readonly #work: Work<T>
   readonly setup: Setup<T, A>
   #current: RunningAttempt | undefined = undefined
   #isWaiting = false
   #earlierDeadlineAt: number | undefined = undefined
-  #companion: Companion | undefined = undefined
   #rest: Rest | undefined = undefined
 
   constructor(work: Work<T>, setup: Setup<T, A>, call: CallOptions = NO_OPTIONS) {
@@ -79,7 +79,7 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
     const { signal, deadlineAt } = this.call
     if (deadlineAt !== undefined) this.deadlineAt = this.startedAt + deadlineAt - this.setup.clock.now()
     if (signal?.aborted === false) followSignal(signal, this)
-    this.#companion = companionsOf(this, this.setup.gates)
+    this.companion = companionsOf(this, this.setup.gates)
     this.#ask(this.startedAt)
   }
 
@@ -91,7 +91,7 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   onAbort(reason: unknown): void {
     if (this.#current !== undefined) this.#stop(this.#current, 'aborted', reason)
     // Neither calling nor waiting: somebody aborts while being told something, and is heard at the next step.
-    else if (this.#isWaiting) this.#giveUp('aborted', reason)
+    else if (this.#isWaiting) runIn(this.#rest?.context, () => this.#giveUp('aborted', reason))
   }
 
   askAgain(): void {
@@ -101,7 +101,7 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   }
 
   refuse(refusal: RefusedError): void {
-    if (this.#isWaiting) this.#refuse(refusal)
+    if (this.#isWaiting) runIn(this.#rest?.context, () => this.#refuse(refusal))
   }
 
   /** Somebody's callback threw: a judgement, a die, a budget. That is the caller's to know, and the end. */
@@ -126,7 +126,7 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
     if (!(now < this.deadlineAt))
       return this.#giveUp('deadline', this.attempts === 0 ? new DeadlineError() : this.lastError)
     if (this.call.signal !== undefined && this.#isAborted()) return
-    if (this.#companion !== undefined && !this.#mayEnter(this.#companion, now)) return
+    if (this.companion !== undefined && !this.#mayEnter(this.companion, now)) return
     // Paid for here and not before a wait: whoever is aborted while waiting has taken nothing.
     if (this.setup.pay(this.#rest?.last?.fault, now)) this.#start(now)
     else this.#refuse(new RefusedError('budget', 'the retry budget is empty and denies new calls too'))
@@ -151,7 +151,7 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
     this.dueAt = Math.min(now + timeoutMs, this.deadlineAt)
     if (this.dueAt !== Infinity) clock.arm(this)
     const work = this.#work
-    const companion = this.#companion
+    const companion = this.companion
     companion?.started?.()
     let result: T | PromiseLike<T>
     try {
@@ -170,9 +170,12 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
 
   /** The work of an attempt has ended, in time or not. */
   #settle(attempt: RunningAttempt, returned: boolean, what: unknown): void {
+    // A promise that settles twice is none: what it says the second time would give back what somebody else holds.
+    if (attempt.hasEnded) return
+    attempt.hasEnded = true
     if (attempt === this.#current) this.#take(attempt, returned, what)
     else attempt.endLate(this.setup, this.name)
-    if (this.#companion !== undefined) this.#companion.workEnded?.()
+    if (this.companion !== undefined) safely.workEnded(this.companion)
   }
 
   #take(attempt: RunningAttempt, returned: boolean, what: unknown): void {
@@ -190,8 +193,8 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
     if (outcome.kind === 'failure')
       return attempt.stopped === undefined ? this.#fail(attempt, outcome, value, true) : this.#onThrow(attempt, value)
     this.#leave(undefined)
-    if (this.#companion !== undefined) this.#note(attempt, SUCCESS, undefined)
-    if (this.#companion !== undefined || this.call !== NO_OPTIONS) this.#close()
+    if (this.companion !== undefined) this.#note(attempt, SUCCESS, undefined)
+    if (this.companion !== undefined || this.call !== NO_OPTIONS) this.#close()
     this.resolve(value)
   }
 
@@ -214,11 +217,11 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
     const decision = setup.decide(state, outcome, now, this.call.expectedCallMs)
     if (decision.kind !== 'retry') return this.#giveUp(decision.kind === 'give-up' ? decision.reason : 'permanent')
     if (!setup.couldPay(outcome.fault, now)) return this.#giveUp('budget')
-    const refusal = this.#companion?.mayRetry?.()
+    const refusal = this.companion?.mayRetry?.()
     if (refusal !== undefined) return this.#refuse(refusal)
     this.#needRest().state = decision.state
     if (returned) setup.options.discard?.(error as T)
-    this.#companion?.waits?.({ delayMs: Math.round(decision.at - now), outcome })
+    this.companion?.waits?.({ delayMs: Math.round(decision.at - now), outcome })
     if (!this.#isAborted()) this.#waitUntil(decision.at)
   }
 
@@ -227,7 +230,7 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
     this.#isWaiting = true
     this.dueAt = dueAt
     this.setup.clock.arm(this)
-    this.#companion?.pauses?.()
+    this.companion?.pauses?.()
   }
 
   /** The end of every attempt whose result counts: its time-out and its place in the budget are given back. */
@@ -242,7 +245,8 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   #note(attempt: RunningAttempt, outcome: Outcome, error: unknown, returned = false): number {
     const now = this.setup.clock.monotonic()
     const durationMs = now - attempt.startedAt
-    this.#companion?.ended?.({ outcome, durationMs, elapsedMs: now - this.startedAt, error })
+    if (this.companion !== undefined)
+      safely.ended(this.companion, { outcome, durationMs, elapsedMs: now - this.startedAt, error })
     if (outcome.kind === 'failure') this.#needRest().remember(attempt, outcome, durationMs, error, returned)
     return now
   }
@@ -255,7 +259,7 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
     rememberHistory(error, history)
     this.#close({ reason, elapsedMs, error })
     const failed = { error, history, returned: last?.returned === true && last.error === error }
-    settleFailed(this, this.setup, failed, hookError => this.#companion?.hookFailed?.(hookError))
+    settleFailed(this, this.setup, failed, hookError => this.companion?.hookFailed?.(hookError))
   }
 
   /** Nothing is left behind: no alarm, no follower, no place behind a gate. */
@@ -263,7 +267,7 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
     this.#isWaiting = false
     this.setup.clock.disarm(this)
     if (this.call.signal !== undefined) unfollowSignal(this.call.signal, this)
-    this.#companion?.over?.(end)
+    if (this.companion !== undefined) safely.over(this.companion, end)
   }
 
   #timeOut(attempt: RunningAttempt): void {

@@ -11,7 +11,7 @@ import { retry } from '../retry/run.ts'
 import { reset, STEADY } from '../retry/scripted.test-kit.ts'
 import { seededRandom, virtualClock } from '../testing/index.ts'
 import { answerOf } from './decide.ts'
-import type { ThrottleInput } from './policy.ts'
+import { withThrottleDefaults, type ThrottleInput } from './policy.ts'
 import { createThrottle } from './run.ts'
 
 const ONCE: RetryPolicyInput = { ...STEADY, maxAttempts: 1 }
@@ -121,5 +121,24 @@ describe('an outcome', () => {
     for (const fault of ['throttled', 'ambiguous', 'transient'] as const)
       assert.equal(answerOf(failure(fault)), 'refused', fault)
     assert.equal(answerOf(failure('ignored')), undefined)
+  })
+})
+
+describe('a throttle under another policy', () => {
+  it('goes on with what has been counted, and counts together with the one before', async () => {
+    const { fail, throttle } = setting()
+    for (let n = 0; n < 9; n++) await fail(reset())
+    const gentler = throttle.under(withThrottleDefaults({ minRequests: 0, minAdmission: 0.5 }))
+    assert.deepEqual([throttle.presentChance, gentler.presentChance], [0.9, 0.5])
+    const patient = throttle.under(withThrottleDefaults({ minRequests: 10 }))
+    assert.equal(patient.presentChance, 0)
+    await fail(reset())
+    assert.equal(patient.presentChance, 0.9, 'what ended before the other counts for both')
+  })
+
+  it('begins anew if its window has another length', async () => {
+    const { fail, throttle } = setting()
+    for (let n = 0; n < 9; n++) await fail(reset())
+    assert.equal(throttle.under(withThrottleDefaults({ minRequests: 0, windowMs: 1_000 })).presentChance, 0)
   })
 })

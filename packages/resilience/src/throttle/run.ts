@@ -24,12 +24,22 @@ export class Throttle implements Gate {
   readonly #random: Random
   readonly #window: WindowCounts
 
-  constructor(policy: ThrottlePolicy, { name = 'throttle', clock = systemClock, random = systemRandom }: GateOptions) {
+  constructor(
+    policy: ThrottlePolicy,
+    { name = 'throttle', clock = systemClock, random = systemRandom }: GateOptions,
+    window?: WindowCounts,
+  ) {
     this.name = name
     this.policy = Object.freeze(policy)
     this.#clock = clock
     this.#random = random
-    this.#window = startThrottle(policy, clock.monotonic())
+    this.#window = window ?? startThrottle(policy, clock.monotonic())
+  }
+
+  /** Other numbers for what has been counted so far, by both from now on; a window of another length begins empty. */
+  under(policy: ThrottlePolicy): Throttle {
+    const options = { name: this.name, clock: this.#clock, random: this.#random }
+    return new Throttle(policy, options, policy.windowMs === this.policy.windowMs ? this.#window : undefined)
   }
 
   /** The chance, 0 to 1, that the next call is kept back. */

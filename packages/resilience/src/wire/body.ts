@@ -25,7 +25,7 @@ export class MadeBody<Body> implements BodySource<Body> {
     const making = Promise.resolve(this.#make())
     const body = await unlessAborted(making, signal).catch((error: unknown) => {
       // What arrives when its attempt is over will be read by nobody; whoever holds a file open for it must hear that.
-      making.then(release, () => {})
+      making.then(release).catch(() => {})
       throw error
     })
     if (isStream(body) && body === this.#last)
@@ -48,7 +48,9 @@ export function copyOfBytes({ buffer, byteOffset, byteLength }: ArrayBufferView)
 /** The attempt ends when its signal says so; what it waited for may go on, for the next one. */
 export function unlessAborted<T>(value: T | PromiseLike<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    // Whoever makes the value may have aborted: of that no event tells any more.
+    if (signal.aborted) reject(signal.reason)
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true })
     Promise.resolve(value).then(resolve, reject)
   })
 }
