@@ -18,13 +18,14 @@ export class RateLimitCompanion implements Companion {
   }
 
   enter(now: number): RefusedError | number | undefined {
+    // Read once: between two readings a clock moves on, and what is due now would never be.
     const limitNow = this.#limit.now
     if (this.#token === undefined) {
       const deadlineAt = limitNow + this.#operation.deadlineAt - now
       this.#waitEndsAt = waitEndsAt(this.#limit.policy, { now: limitNow, deadlineAt })
-      this.#token = this.#limit.reserve(this, this.#waitEndsAt)
+      this.#token = this.#limit.reserve(this, { now: limitNow, deadlineAt: this.#waitEndsAt })
     } else if (typeof this.#token === 'number' && this.#token <= limitNow)
-      this.#token = this.#limit.redeem(this.#waitEndsAt)
+      this.#token = this.#limit.redeem({ now: limitNow, deadlineAt: this.#waitEndsAt })
     if (this.#token instanceof RefusedError) return this.#token
     const at = now + (this.#token - limitNow)
     // A wait that is too short for the operation's clock to see would never end.

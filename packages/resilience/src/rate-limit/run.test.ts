@@ -35,6 +35,17 @@ describe('a rate limit', () => {
     assert.deepEqual(starts, [0, 0, 100, 200, 300])
   })
 
+  it('lets start what is due also on a clock that moves on with every reading', async () => {
+    let ticks = 0
+    const clock = virtualClock()
+    const real = clock.monotonic.bind(clock)
+    clock.monotonic = () => real() + ++ticks / 1_000
+    const { call, starts } = setting({ burst: 1 }, clock)
+    for (let n = 0; n < 3; n++) void call()
+    await clock.advance(500)
+    assert.equal(starts.length, 3)
+  })
+
   it('charges every attempt, so that retries cannot escape it', async () => {
     const { call, clock, starts, send } = setting()
     const failing = (): never => {

@@ -1,3 +1,4 @@
+import type { Arrival } from '../bulkhead/decide.ts'
 import { InvalidPolicyError, RefusedError } from '../errors.ts'
 import type { GateOptions } from '../gate-options.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -67,10 +68,9 @@ export class RateLimit implements Gate {
   }
 
   /** The instant of a token that is the holder's from now on, or what the caller is to be told. */
-  reserve(holder: RateLimitCompanion, deadlineAt: number): number | RefusedError {
-    const { now } = this
+  reserve(holder: RateLimitCompanion, arrival: Arrival): number | RefusedError {
     this.#known.holders.add(holder)
-    return this.#told(reserve(this.policy, this.#known.bucket, { now, deadlineAt }), now)
+    return this.#told(reserve(this.policy, this.#known.bucket, arrival), arrival.now)
   }
 
   /** The same for one that has been promised a token of another rate. */
@@ -80,9 +80,8 @@ export class RateLimit implements Gate {
   }
 
   /** The instant has come: when its holder may really start, or what the caller is to be told. */
-  redeem(deadlineAt: number): number | RefusedError {
-    const { now } = this
-    return this.#told(redeem(this.policy, this.#known.bucket, { now, deadlineAt }), now)
+  redeem(arrival: Arrival): number | RefusedError {
+    return this.#told(redeem(this.policy, this.#known.bucket, arrival), arrival.now)
   }
 
   started(holder: RateLimitCompanion): void {
