@@ -28,6 +28,8 @@ export class BulkheadCompanion implements Companion, Waiter {
       const admission = this.#slots.ask(this)
       if (admission === 'refuse') return this.#slots.refusal('so is its queue')
       this.#place = admission === 'start' ? 'inside' : 'queued'
+      // Nearly everybody finds a slot, and need not know how long it would have waited.
+      if (admission === 'start') return undefined
       this.#maxWaitMs = this.#slots.policy.maxWaitMs
       this.#waitEndsAt = waitEndsAt(this.#slots.policy, { now, deadlineAt: this.#operation.deadlineAt })
     }
