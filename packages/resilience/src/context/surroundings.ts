@@ -6,6 +6,8 @@ export interface Surroundings {
   readonly deadline: Deadline | undefined
   /** Who will make the call again if it fails: another operation, or the caller of this process. */
   readonly repeatedBy: string | undefined
+  /** All who will are operations of this process: what is returned to them they do not take for a failure. */
+  readonly isRepeatedHere?: boolean
 }
 
 const storage = new AsyncLocalStorage<Surroundings>()

@@ -52,6 +52,10 @@ export async function batch<Item, T>(
 
   /** Answers are taken when the attempt counts: one that was given up must not speak for items that are sent anew. */
   function takeAnswers({ pending, answers }: Round<T>): Outcome {
+    if (!Array.isArray(answers) || !answers.every(isAnswer))
+      throw new TypeError(
+        "send must return, for each item, { status: 'fulfilled', value } or { status: 'rejected', reason }",
+      )
     if (answers.length !== pending.length)
       throw new TypeError(`send was given ${pending.length} items and answered for ${answers.length}`)
     const failures = answers.map(answer => (answer.status === 'rejected' ? judge(answer.reason, setup) : SUCCESS))
@@ -114,4 +118,9 @@ function worseOf(one: Outcome, other: Failure): Failure {
 function isPoisoned(isolate: BatchPolicy['isolate'], error: unknown): boolean {
   const reason = historyOf(error)?.reason
   return isolate !== 'never' && (reason === 'permanent' || (isolate === 'always' && reason === 'attempts'))
+}
+
+function isAnswer(answer: unknown): boolean {
+  const { status } = Object(answer) as { readonly status?: unknown }
+  return status === 'fulfilled' || status === 'rejected'
 }

@@ -144,6 +144,7 @@ export class Race<T> implements Alarm {
       durationMs,
       elapsedMs: durationMs,
       error: returned ? undefined : what,
+      returned: returned && failed !== undefined,
     })
     if (failed?.retryAfterMs !== undefined) this.#notBefore = now + failed.retryAfterMs
     if (failed !== undefined && failed.fault !== 'permanent' && this.#running.size > 0) {

@@ -68,6 +68,8 @@ export class Door {
 
   constructor({ exempt, ports, ...input }: AdmissionOptions) {
     const problems = checkAdmission(input)
+    if (exempt !== undefined && typeof exempt !== 'function')
+      problems.push({ at: 'exempt', is: exempt, say: 'must be a function of the request' })
     if (problems.length > 0) throw new InvalidPolicyError(problems)
     this.#policy = withAdmissionDefaults(input)
     this.#exempt = exempt

@@ -91,6 +91,10 @@ const CODE: { readonly [field: string]: FieldCheck } = {
   ports: anObject,
 }
 
+export function isCode(field: string): boolean {
+  return Object.hasOwn(CODE, field)
+}
+
 /** Throws with every problem at once, those of the document and those of the code. */
 export function checkDefinition<F, A, R>(definition: PipelineDefinition<F, A, R>): CheckedDefinition<F, A, R> {
   if (!isRecord(definition))
@@ -99,10 +103,8 @@ export function checkDefinition<F, A, R>(definition: PipelineDefinition<F, A, R>
     ])
   const given: { readonly [field: string]: unknown } = definition
   const fields = Object.entries(given)
-  const code: { [field: string]: unknown } = Object.fromEntries(fields.filter(([field]) => Object.hasOwn(CODE, field)))
-  const document: { [field: string]: unknown } = Object.fromEntries(
-    fields.filter(([field]) => !Object.hasOwn(CODE, field)),
-  )
+  const code: { [field: string]: unknown } = Object.fromEntries(fields.filter(([field]) => isCode(field)))
+  const document: { [field: string]: unknown } = Object.fromEntries(fields.filter(([field]) => !isCode(field)))
   const sharedBudget = isBudget(document['budget']) ? document['budget'] : undefined
   if (sharedBudget !== undefined) delete document['budget']
   // Also without a name it is a pipeline, and is told that it needs one.

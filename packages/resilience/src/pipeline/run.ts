@@ -6,6 +6,7 @@ import { begin } from '../retry/run.ts'
 import { Cache } from './cache.ts'
 import {
   checkDefinition,
+  isCode,
   wrongRun,
   type CheckedDefinition,
   type PipelineDefinition,
@@ -169,10 +170,10 @@ export class Pipeline<F = never, A = never, R = undefined> implements Runner<F, 
    * stays inside: a limit that is lowered holds at once. Operations under way end by the policy that they began with.
    */
   update(change: PipelineChange): void {
-    const others = Object.keys(change).filter(field => field in this.#checked.code || field === 'name')
+    const others = Object.entries(change).filter(([field]) => isCode(field) || field === 'name')
     if (others.length > 0)
       throw new InvalidPolicyError(
-        others.map(at => ({ at, is: undefined, say: 'cannot be changed: only parts of the document can' })),
+        others.map(([at, is]) => ({ at, is, say: 'cannot be changed: only parts of the document can' })),
       )
     const definition = { ...this.#definition, ...change } as PipelineDefinition<F, A, R>
     const checked = checkDefinition(definition)

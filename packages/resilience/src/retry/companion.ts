@@ -72,6 +72,8 @@ export interface EndedAttempt {
   /** Since the operation began. */
   readonly elapsedMs: number
   readonly error: unknown
+  /** It was a value that was judged a failure, and not thrown: whoever is further out may take it for a success. */
+  readonly returned: boolean
 }
 
 export interface Wait {

@@ -57,7 +57,6 @@ describe('a policy is never mistaken for another', () => {
 
 describe('no number', () => {
   const brought: { readonly [what: string]: RetryOptions } = {
-    'a deadline': { deadlineAt: NaN },
     'a hint': { classify: () => ({ kind: 'failure', fault: 'throttled', retryAfterMs: NaN }) },
     'a curve': { curve: () => undefined as never },
     'a die': { ports: { random: () => NaN } },
@@ -70,6 +69,14 @@ describe('no number', () => {
       const { error } = await outcomeOf(clock, retry(work, STEADY, { ...options, ports, budget: false }))
       assert.notEqual(historyOf(error), undefined)
     })
+
+  it('is no deadline, nor is a duration or a Date', async () => {
+    for (const deadlineAt of [NaN, 5_000, new Date() as never])
+      await assert.rejects(
+        retry(() => 1, {}, { deadlineAt }),
+        /deadlineAt must be wall time in ms/,
+      )
+  })
 
   it('keeps nobody else from being woken', async () => {
     const nobody = { dueAt: NaN, slot: -1, ring: (): void => {} }

@@ -246,7 +246,7 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
     const now = this.setup.clock.monotonic()
     const durationMs = now - attempt.startedAt
     if (this.companion !== undefined)
-      safely.ended(this.companion, { outcome, durationMs, elapsedMs: now - this.startedAt, error })
+      safely.ended(this.companion, { outcome, durationMs, elapsedMs: now - this.startedAt, error, returned })
     if (outcome.kind === 'failure') this.#needRest().remember(attempt, outcome, durationMs, error, returned)
     return now
   }

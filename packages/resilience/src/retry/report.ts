@@ -41,8 +41,8 @@ class Report implements Companion {
     this.#tell({ kind: 'attempt-started' })
   }
 
-  ended(ended: EndedAttempt): void {
-    this.#tell({ kind: 'attempt-ended', ...ended })
+  ended({ outcome, durationMs, elapsedMs, error }: EndedAttempt): void {
+    this.#tell({ kind: 'attempt-ended', outcome, durationMs, elapsedMs, error })
   }
 
   waits(wait: Wait): void {

@@ -66,9 +66,14 @@ function gatesOf<T, A>({ breaker, gates = [], telemetry }: RetryOptions<T, A>): 
   return all.length > 0 ? all : undefined
 }
 
+/** No deadline of today lies before it, and no duration after. */
+const YEAR_2001 = 1e12
+
 /** The mistakes that would otherwise come up later, as an error from inside of the library. */
-function checkOptions<T, A>({ signal, budget, breaker }: RetryOptions<T, A>): void {
+function checkOptions<T, A>({ signal, budget, breaker, deadlineAt }: RetryOptions<T, A>): void {
   if (signal) must(signal, 'addEventListener', 'signal must be an AbortSignal, not its controller')
+  if (deadlineAt !== undefined && !(typeof deadlineAt === 'number' && deadlineAt > YEAR_2001))
+    throw new TypeError('the option deadlineAt must be wall time in ms since the epoch, as Date.now() + 5_000')
   if (budget) must(budget, 'deposit', 'budget must be what createBudget(…) returned, or false')
   if (breaker) must(breaker, 'accompany', 'breaker must be what createBreaker(…) returned')
 }
