@@ -148,7 +148,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'lab',
     files: /^lab\//,
-    imports: [{ say: 'an adapter', path: /-> @secondwind\/resilience\/(?!testing$)/ }],
+    imports: [{ say: 'an adapter', path: /-> @secondwind\/resilience\/(?!(?:rules|testing)$)/ }],
     why: 'a simulated world knows the rules and the virtual clock, nothing real',
   },
   {

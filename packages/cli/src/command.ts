@@ -1,0 +1,61 @@
+/**
+ * A command is data and one function: it reads its input, and returns an answer. What becomes of the answer (a page, a
+ * table for other programs, JSON) is decided in one place, for all of them.
+ */
+import type { ExitCode } from './exit-codes.ts'
+import type { Page } from './terminal/page.ts'
+import type { Table } from './terminal/table.ts'
+import type { Terminal } from './terminal/terminal.ts'
+
+export interface Command {
+  /** The words that call it: a noun, then a verb. */
+  readonly path: readonly string[]
+  readonly summary: string
+  readonly arguments?: readonly Argument[]
+  readonly options?: readonly Option[]
+  /** Lines that work when pasted. */
+  readonly examples: readonly string[]
+  readonly run: (call: Call) => Answer | Promise<Answer>
+}
+
+/** `<policy>`: one that is needed; `[policy]`: one that may be missing; `<tier...>`: any number. */
+export interface Argument {
+  readonly usage: string
+  readonly say: string
+}
+
+export interface Option {
+  /** `--seed <number>`, or `--strict` for a switch. */
+  readonly flag: string
+  readonly say: string
+  /** The values to choose from, for help and completion. */
+  readonly choices?: readonly string[]
+}
+
+export interface Call {
+  /** Everything after the name of the program, as it was typed. */
+  readonly words: readonly string[]
+  /** In the order of the command's arguments; a list for one that takes any number. */
+  readonly args: readonly (string | readonly string[] | undefined)[]
+  /** By name, in camel case; `true` for a switch. */
+  readonly options: GivenOptions
+  readonly terminal: Terminal
+}
+
+export type GivenOptions = { readonly [name: string]: string | boolean | undefined }
+
+export interface Answer {
+  /** The one document that `--json` prints. */
+  readonly data: unknown
+  /** What people read. */
+  readonly show: (page: Page) => string
+  /** What other programs read: the rows when the output is no terminal, and with `--csv`. */
+  readonly table?: Table
+  /** What `--csv` prints instead, where the answer itself is no table. */
+  readonly csv?: Table
+  /** What it comes to, in a sentence. */
+  readonly verdict?: string
+  /** What to type next; it is conversation and goes to stderr. */
+  readonly next?: readonly string[]
+  readonly exitCode?: ExitCode
+}

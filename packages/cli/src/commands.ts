@@ -1,0 +1,26 @@
+import type { Command } from './command.ts'
+import { completionCommand } from './completion.ts'
+import { adviseCommand } from './lab/advise.ts'
+import { assertCommand } from './lab/assert.ts'
+import { casesCommand } from './lab/cases.ts'
+import { compareCommand } from './lab/compare.ts'
+import { explainCommand } from './lab/explain.ts'
+import { reproduceCommand } from './lab/reproduce.ts'
+import { runCommand } from './lab/run.ts'
+import { sweepCommand } from './lab/sweep.ts'
+import { tiersCommand } from './lab/tiers.ts'
+
+const LAB: readonly Command[] = [
+  runCommand,
+  compareCommand,
+  sweepCommand,
+  explainCommand,
+  adviseCommand,
+  assertCommand,
+  tiersCommand,
+  reproduceCommand,
+  casesCommand,
+]
+
+/** Every command of the program, in the order of its help. */
+export const COMMANDS: readonly Command[] = [...LAB, completionCommand(LAB)]

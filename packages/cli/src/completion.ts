@@ -1,0 +1,57 @@
+import type { Command } from './command.ts'
+import { oneOf, readOptions } from './input/read-options.ts'
+import { COMMON_OPTIONS } from './parser.ts'
+
+/** Each script asks this program what may follow, so that none of them can be out of date. */
+const SCRIPTS = {
+  bash: `_secondwind() {
+  mapfile -t COMPREPLY < <(secondwind completion words -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -o default -F _secondwind secondwind`,
+  zsh: `_secondwind() {
+  local -a found
+  found=(\${(f)"$(secondwind completion words -- "\${(@)words[2,CURRENT]}" 2>/dev/null)"})
+  compadd -a found || _files
+}
+compdef _secondwind secondwind`,
+  fish: `complete -c secondwind -a '(secondwind completion words -- (commandline -opc)[2..] (commandline -ct))'`,
+} as const
+
+/** Completion for shells: what may follow, from the commands as they are. */
+export function completionCommand(commands: readonly Command[]): Command {
+  const command: Command = {
+    path: ['completion'],
+    summary: 'a script that completes these commands',
+    arguments: [
+      { usage: '<shell>', say: 'bash, zsh or fish; or words, which is what their scripts ask' },
+      { usage: '[typed...]', say: 'for words: what has been typed, its last word perhaps not to the end' },
+    ],
+    examples: ['completion bash > ~/.local/share/bash-completion/completions/secondwind'],
+    run: ({ args }) => {
+      const [given, typed = []] = args as [string, (readonly string[])?]
+      const { shell } = readOptions({ shell: given }, { shell: oneOf('bash', 'zsh', 'fish', 'words') })
+      if (shell !== 'words') return { data: { shell, script: SCRIPTS[shell] }, show: () => SCRIPTS[shell] }
+      const words = following([...commands, command], typed)
+      return { data: { words }, show: () => words.join('\n') }
+    },
+  }
+  return command
+}
+
+/** What may stand where the last of the typed words stands, and begins like it. */
+function following(commands: readonly Command[], typed: readonly string[]): readonly string[] {
+  const [before, current] = [typed.slice(0, -1), typed.at(-1) ?? '']
+  const startsWith = (words: readonly string[], beginning: readonly string[]): boolean =>
+    beginning.every((word, index) => words[index] === word)
+  const command = commands.find(({ path }) => startsWith(before, path))
+  const words =
+    command === undefined
+      ? commands.flatMap(({ path }) => (startsWith(path, before) ? (path[before.length] ?? []) : []))
+      : optionWords(command, before.at(-1))
+  return [...new Set(words)].filter(word => word.startsWith(current))
+}
+
+function optionWords({ options = [] }: Command, previous: string | undefined): readonly string[] {
+  const all = [...options, ...COMMON_OPTIONS].map(({ flag, choices }) => ({ name: flag.split(' ')[0]!, choices }))
+  return all.find(({ name }) => name === previous)?.choices ?? all.map(({ name }) => name)
+}

@@ -1,0 +1,114 @@
+import type { Problem } from '@secondwind/resilience'
+import type { GivenOptions } from '../command.ts'
+import { problemsFailure } from '../failure.ts'
+
+/** From what was typed (undefined: nothing) to a value, or to the words after "must be". */
+export type Reader<Value> = (
+  given: string | boolean | undefined,
+) => { readonly value: Value } | { readonly must: string }
+
+type Readers = { readonly [name: string]: Reader<unknown> }
+type Values<R extends Readers> = { readonly [Name in keyof R]: R[Name] extends Reader<infer Value> ? Value : never }
+
+/** The options as values; all that is wrong with them, and with what was read before, is said at once. */
+export function readOptions<const R extends Readers>(
+  given: GivenOptions,
+  readers: R,
+  before: readonly Problem[] = [],
+): Values<R> {
+  const problems = [...before]
+  const values = Object.entries(readers).map(([name, read]) => {
+    const answer = read(given[name])
+    if ('value' in answer) return [name, answer.value]
+    problems.push({ at: flagOf(name), is: given[name], say: `must be ${answer.must}` })
+    return [name, undefined]
+  })
+  if (problems.length > 0) throw problemsFailure({ code: 'wrong-option', what: sayWhich(problems) }, problems)
+  return Object.fromEntries(values) as Values<R>
+}
+
+function sayWhich(problems: readonly Problem[]): string {
+  return problems.length === 1 ? `${problems[0]!.at} cannot be read` : `${problems.length} values cannot be read`
+}
+
+export function flagOf(name: string): string {
+  return `--${name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
+}
+
+/** What is not given has this value. */
+export function withDefault<Value>(value: Value, read: Reader<Value>): Reader<Value> {
+  return given => (given === undefined ? { value } : read(given))
+}
+
+/** What is not given is left undefined. */
+export function optional<Value>(read: Reader<Value>): Reader<Value | undefined> {
+  return given => (given === undefined ? { value: undefined } : read(given))
+}
+
+export const isOn: Reader<boolean> = given => ({ value: given === true })
+
+export function text(): Reader<string> {
+  return given => (typeof given === 'string' && given !== '' ? { value: given } : { must: 'a text' })
+}
+
+export function numberBetween(from: number, to: number, unit = ''): Reader<number> {
+  return given => {
+    const value = typeof given === 'string' && given.trim() !== '' ? Number(given) : Number.NaN
+    return value >= from && value <= to ? { value } : { must: `a number from ${from} to ${to}${unit}` }
+  }
+}
+
+export function wholeNumber(from: number, to: number): Reader<number> {
+  return given => {
+    const value = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : Number.NaN
+    return value >= from && value <= to ? { value } : { must: `a whole number from ${from} to ${to}` }
+  }
+}
+
+/** `yes` and `no`, and nothing that could be either. */
+export const yesOrNo: Reader<boolean> = given => {
+  const word = typeof given === 'string' ? given.trim().toLowerCase() : ''
+  if (['yes', 'y'].includes(word)) return { value: true }
+  return ['no', 'n'].includes(word) ? { value: false } : { must: 'yes or no' }
+}
+
+export function oneOf<const Word extends string>(...words: readonly Word[]): Reader<Word> {
+  return given => {
+    const value = words.find(word => word.toLowerCase() === String(given).toLowerCase())
+    return value === undefined ? { must: `one of ${words.join(', ')}` } : { value }
+  }
+}
+
+/** `a,b,c`, each read by the same reader. */
+export function listOf<Value>(read: Reader<Value>): Reader<readonly Value[]> {
+  return given => {
+    const answers = String(given)
+      .split(',')
+      .map(entry => read(entry.trim()))
+    const values = answers.flatMap(answer => ('value' in answer ? [answer.value] : []))
+    const wrong = answers.find(answer => 'must' in answer)
+    return wrong === undefined ? { value: values } : { must: `a list, separated by commas, each ${wrong.must}` }
+  }
+}
+
+const UNITS_MS: { readonly [unit: string]: number } = { ms: 1, s: 1_000, min: 60_000, m: 60_000, h: 3_600_000, '': 1 }
+
+/** `250`, `250ms`, `30s`, `5min`, `24h`: whole milliseconds. */
+export function duration(fromMs: number, toMs: number): Reader<number> {
+  return given => {
+    const [, amount = '', unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/.exec(String(given)) ?? []
+    const value = Math.round(Number(amount === '' ? Number.NaN : amount) * (UNITS_MS[unit] ?? Number.NaN))
+    return value >= fromMs && value <= toMs
+      ? { value }
+      : { must: `a duration such as 250ms, 30s, 5min or 24h, from ${fromMs} to ${toMs} ms` }
+  }
+}
+
+/** `300` or `300/s`. */
+export function perSecond(): Reader<number> {
+  return given => {
+    const [, amount] = /^(\d+(?:\.\d+)?)(?:\/s)?$/.exec(String(given)) ?? []
+    const value = Number(amount)
+    return value > 0 && value <= 1e9 ? { value } : { must: 'a rate such as 300/s' }
+  }
+}

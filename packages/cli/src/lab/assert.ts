@@ -1,0 +1,103 @@
+import { checkLimits, readingOf, type LimitCheck, type Limits } from '@secondwind/lab'
+import type { Answer, Call, Command } from '../command.ts'
+import { EXIT_CODES } from '../exit-codes.ts'
+import { usageFailure } from '../failure.ts'
+import {
+  duration,
+  numberBetween,
+  optional,
+  readOptions,
+  text,
+  withDefault,
+  type Reader,
+} from '../input/read-options.ts'
+import { POLICY_ARGUMENT, readPolicy } from '../input/read-policy.ts'
+import { showTable, type Table } from '../terminal/table.ts'
+import { runJobs } from '../threads/run-jobs.ts'
+import { readWorld, SCENARIO_ARGUMENT, WORLD_NAMES, WORLD_OPTIONS } from './world-options.ts'
+
+export const assertCommand: Command = {
+  path: ['lab', 'assert'],
+  summary: 'hold a policy to its limits: a test for continuous integration',
+  arguments: [{ usage: '<policy>', say: POLICY_ARGUMENT }],
+  options: [
+    { flag: '--scenario <scenario>', say: `${SCENARIO_ARGUMENT} (outage)`, choices: WORLD_NAMES },
+    { flag: '--max-amplification <factor>', say: 'calls, as a multiple of what they would be if nobody called twice' },
+    { flag: '--max-peak <factor>', say: 'the peak, as a multiple of what it would be then: 2x' },
+    { flag: '--min-served <share>', say: 'operations that succeed: 99%' },
+    { flag: '--max-recovery <duration>', say: 'from the end of the trouble until all is well' },
+    { flag: '--max-p99 <duration>', say: 'of operations that succeed' },
+    ...WORLD_OPTIONS,
+  ],
+  examples: ['lab assert payments.json --scenario outage --max-amplification 1.3 --max-peak 2x'],
+  run: assertLimits,
+}
+
+async function assertLimits({ args, options, terminal }: Call): Promise<Answer> {
+  const { scenario: named, ...given } = readOptions(options, {
+    scenario: withDefault('outage', text()),
+    maxAmplification: optional(times),
+    maxPeak: optional(times),
+    minServed: optional(share),
+    maxRecovery: optional(duration(0, 86_400_000)),
+    maxP99: optional(duration(0, 86_400_000)),
+  })
+  const limits: Limits = Object.fromEntries(
+    Object.entries({
+      maxAmplification: given.maxAmplification,
+      maxPeakTimes: given.maxPeak,
+      minServedShare: given.minServed,
+      maxRecoveryMs: given.maxRecovery,
+      maxP99Ms: given.maxP99,
+    }).filter(([, limit]) => limit !== undefined),
+  )
+  if (Object.keys(limits).length === 0) throw nothingAsserted()
+  const policy = await readPolicy(args[0] as string, terminal)
+  const { at, seeds } = await readWorld(named, options, terminal)
+  const scenario = at(policy)
+  const jobs = seeds.map(seed => ({ kind: 'scenario', scenario, seed }) as const)
+  const results = await runJobs(jobs, { label: 'runs', terminal })
+  const checks = checkLimits(results.map(readingOf), limits)
+  const broken = checks.filter(({ holds }) => !holds)
+  return {
+    data: { policy, scenario, seeds, checks, holds: broken.length === 0 },
+    table: tableOf(checks),
+    show: page => showTable(tableOf(checks), page),
+    verdict: sayVerdict(checks, broken),
+    next: broken.length === 0 ? [] : [`secondwind lab run ${named} --policy ${args[0] as string}`],
+    exitCode: broken.length === 0 ? EXIT_CODES.done : EXIT_CODES.no,
+  }
+}
+
+function tableOf(checks: readonly LimitCheck[]): Table {
+  return {
+    columns: [{ name: 'limit' }, { name: 'holds' }, { name: 'measured' }],
+    rows: checks.map(({ name, holds, say }) => [name, holds ? 'yes' : 'NO', say]),
+  }
+}
+
+function sayVerdict(checks: readonly LimitCheck[], broken: readonly LimitCheck[]): string {
+  if (broken.length === 0) return checks.length === 1 ? 'The limit holds.' : `All ${checks.length} limits hold.`
+  return `${broken.length} of ${checks.length} limits ${broken.length === 1 ? 'does' : 'do'} not hold: ${broken
+    .map(({ name, say }) => `${name} is ${say}`)
+    .join('; ')}.`
+}
+
+/** `1.3` or `1.3x`. */
+const times: Reader<number> = given => numberBetween(0, 1e9)(String(given).replace(/x$/, ''))
+
+/** `99%` or `0.99`. */
+const share: Reader<number> = given => {
+  const [, amount, sign] = /^(\d+(?:\.\d+)?)(%?)$/.exec(String(given)) ?? []
+  const value = Number(amount) / (sign === '%' ? 100 : 1)
+  return value >= 0 && value <= 1 ? { value } : { must: 'a share such as 99%' }
+}
+
+function nothingAsserted(): Error {
+  return usageFailure({
+    code: 'nothing-to-assert',
+    what: 'there is no limit to hold the policy to',
+    because: ['Without a limit every policy would pass.'],
+    next: assertCommand.examples.map(example => `secondwind ${example}`),
+  })
+}

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { atTerminal } from '../command-line.test-kit.ts'
+
+describe('lab cases', () => {
+  it('shows what people claim beside what comes out, and why they differ', async () => {
+    const { stdout, exitCode } = await atTerminal(['lab', 'cases', 'queued-herd', '--scale', '0.01'])
+    // That a claim does not hold is a result.
+    assert.equal(exitCode, 0)
+    assert.match(stdout, /CLAIM +THEIRS +OURS +HOLDS\n/)
+    assert.match(stdout, /longest queue +20 000 +18 000 +NO/)
+    assert.match(stdout, /\n {2}note {2}/)
+  })
+
+  it('lists the scenarios that lab run takes', async () => {
+    const { stdout } = await atTerminal(['lab', 'cases', '--list'])
+    assert.match(stdout, /\nqueued-herd\/herd\n/)
+    const run = await atTerminal(['lab', 'run', 'queued-herd/herd', '--scale', '0.01', '--json'])
+    assert.equal(run.exitCode, 0)
+  })
+
+  it('names the variants of a case when none, or another, is asked for', async () => {
+    const { stderr, exitCode } = await atTerminal(['lab', 'run', 'shop'])
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /shop has no retries, everywhere, /)
+  })
+
+  it('takes a scale only for cases', async () => {
+    const { stderr, exitCode } = await atTerminal(['lab', 'run', 'outage', '--scale', '0.5'])
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /--scale belongs to worked cases/)
+  })
+})

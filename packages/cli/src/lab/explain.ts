@@ -1,0 +1,112 @@
+import { explainPolicy, type Explanation } from '@secondwind/resilience'
+import { checkProduction, delayBandsOf, dieFor, sayMs, sayNumber, sayShare, type ChecklistPoint } from '@secondwind/lab'
+import type { Answer, Call, Command } from '../command.ts'
+import { EXIT_CODES } from '../exit-codes.ts'
+import { isOn, optional, perSecond, readOptions } from '../input/read-options.ts'
+import { POLICY_ARGUMENT, readPolicy } from '../input/read-policy.ts'
+import { drawOn, PICTURE_OPTIONS, svgFile, writePicture } from '../output/picture-options.ts'
+import { labelled, wrap, type Page } from '../terminal/page.ts'
+import { showTable, type Table } from '../terminal/table.ts'
+import { bothOrNeither } from './capacity.ts'
+
+export const explainCommand: Command = {
+  path: ['lab', 'explain'],
+  summary: 'what a policy does: waits, worst case, and the production checklist',
+  arguments: [{ usage: '<policy>', say: POLICY_ARGUMENT }],
+  options: [
+    { flag: '--load <rate>', say: 'calls a second on a usual day, such as 300/s' },
+    { flag: '--capacity <rate>', say: 'calls a second that the dependency can serve' },
+    { flag: '--strict', say: 'exit with 6 when a point of the checklist is not met' },
+    ...PICTURE_OPTIONS,
+  ],
+  examples: ['lab explain payments.json', 'lab explain userFacing --load 300/s --capacity 500/s --strict'],
+  run: explain,
+}
+
+async function explain({ args, options, terminal }: Call): Promise<Answer> {
+  const { load, capacity, strict, svg } = readOptions(options, {
+    load: optional(perSecond()),
+    capacity: optional(perSecond()),
+    strict: isOn,
+    svg: svgFile,
+  })
+  const pair = bothOrNeither(load, capacity)
+  const named = args[0] as string
+  const policy = await readPolicy(named, terminal)
+  const headroom = pair === undefined ? {} : { headroom: pair.capacityPerSecond / pair.loadPerSecond }
+  // The policy has been checked: neither has a problem with it any more.
+  const explanation = explainPolicy(policy) as Explanation
+  const checklist = checkProduction(policy, headroom) as readonly ChecklistPoint[]
+  const picture = delayBandsOf('retry' in policy ? policy.retry : policy, {
+    title: 'when each attempt begins, if calls fail at once',
+    random: dieFor(1, 'delay bands'),
+  })
+  await writePicture(svg, picture, terminal)
+  const isOpen = checklist.some(({ verdict }) => verdict === 'not-met')
+  return {
+    data: { policy, explanation, checklist },
+    show: page =>
+      [showExplanation(explanation, page), drawOn(page, picture), showChecklist(checklist, page)].join('\n\n'),
+    next: isOpen ? ['secondwind lab advise'] : [],
+    exitCode: strict && isOpen ? EXIT_CODES.no : EXIT_CODES.done,
+  }
+}
+
+const LABEL_WIDTH = 25
+
+function showExplanation(explanation: Explanation, page: Page): string {
+  const { sentence, maxCalls, rideOut, totalWait, latestFinishMs, certainAttempts, budgetBound } = explanation
+  const line = (label: string, text: string): string =>
+    labelled(`  ${label}`, text, { columns: page.columns, width: LABEL_WIDTH })
+  const facts = [
+    line('calls at most', `${maxCalls} for each operation`),
+    line('waits', `${sayMs(totalWait.expectedMs)} on average, ${sayMs(totalWait.longestMs)} at the most`),
+    line('rides out', `${sayMs(rideOut.shortestMs)} surely, ${sayMs(rideOut.longestMs)} at the most, of an outage`),
+    line('ends', `after ${sayMs(latestFinishMs)} at the latest`),
+    line('when calls hang', `${certainAttempts} ${certainAttempts === 1 ? 'attempt is' : 'attempts are'} made`),
+    ...(budgetBound === undefined
+      ? []
+      : [line('in a long outage', `${sayNumber(budgetBound)} calls for each operation, held by the budget`)]),
+  ]
+  const warnings = explanation.warnings.map(({ level, at, say }) => line(level, `${at}: ${say}`))
+  return [
+    wrap(sentence, page.columns),
+    facts.join('\n'),
+    showTable(amplificationTable(explanation), page),
+    ...(warnings.length > 0 ? [warnings.join('\n')] : []),
+  ].join('\n\n')
+}
+
+function amplificationTable({ amplification }: Explanation): Table {
+  return {
+    columns: [
+      { name: 'failing calls', align: 'right' },
+      { name: 'calls per operation', align: 'right' },
+      { name: 'succeeded', align: 'right' },
+    ],
+    rows: amplification.map(({ failureRate, callsPerOperation, successRate }) => [
+      sayShare(failureRate),
+      sayNumber(callsPerOperation),
+      sayShare(successRate),
+    ]),
+  }
+}
+
+const ORDER: readonly ChecklistPoint['verdict'][] = ['not-met', 'met', 'not-visible']
+const GLYPHS = { met: ['✓', '+'], 'not-met': ['✕', 'x'], 'not-visible': ['·', '.'] } as const
+const WORDS = { met: 'met', 'not-met': 'not met', 'not-visible': 'not visible from a policy' } as const
+
+function showChecklist(points: readonly ChecklistPoint[], page: Page): string {
+  const groups = ORDER.map(verdict => ({ verdict, found: points.filter(point => point.verdict === verdict) }))
+  const sum = groups.map(({ verdict, found }) => `${found.length} ${WORDS[verdict]}`).join(', ')
+  return [
+    wrap(`production checklist: ${sum}`, page.columns, '  '),
+    ...groups.flatMap(({ found }) => found.map(point => showPoint(point, page))),
+  ].join('\n')
+}
+
+function showPoint({ id, verdict, say, because }: ChecklistPoint, { columns, colors, isAscii }: Page): string {
+  const paint = { met: colors.green, 'not-met': colors.red, 'not-visible': colors.dim }[verdict]
+  const text = labelled(`  ${GLYPHS[verdict][isAscii ? 1 : 0]} ${id}`, `${say}: ${because}`, { columns, width: 8 })
+  return paint(text)
+}

@@ -1,0 +1,191 @@
+import {
+  checkScenario,
+  herdWorld,
+  outageWorld,
+  setAt,
+  withPolicy,
+  WORKED_CASES,
+  type PolicyDocument,
+  type Scenario,
+} from '@secondwind/lab'
+import { DEFAULT_BUDGET, type BudgetPolicy, type PipelinePolicy, type RetryPolicy } from '@secondwind/resilience'
+import type { GivenOptions, Option } from '../command.ts'
+import { problemsFailure, usageFailure } from '../failure.ts'
+import { readDocument } from '../input/read-document.ts'
+import {
+  duration,
+  flagOf,
+  numberBetween,
+  optional,
+  perSecond,
+  readOptions,
+  text,
+  wholeNumber,
+  withDefault,
+} from '../input/read-options.ts'
+import type { Reader } from '../input/read-options.ts'
+import { PRESET_NAMES, readPolicy } from '../input/read-policy.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+
+/** What every command takes that runs a scenario. */
+export const WORLD_OPTIONS: readonly Option[] = [
+  { flag: '--load <rate>', say: 'outage: calls a second (300/s)' },
+  { flag: '--outage <duration>', say: 'outage: how long every call fails (12s)' },
+  { flag: '--processes <count>', say: 'outage: how many share the load, each with its own budget (3)' },
+  { flag: '--clients <count>', say: 'herd: how many call at once (1000)' },
+  { flag: '--capacity <rate>', say: 'what the dependency can serve (outage 500/s, herd 200/s)' },
+  { flag: '--scale <share>', say: 'case: load and capacity, as a share of those that are told (0.1)' },
+  { flag: '--set <path=value>', say: 'change the scenario: durationMs=60000;stepMs=500' },
+  { flag: '--seed <number>', say: 'the first seed (1)' },
+  { flag: '--runs <count>', say: 'how many seeds, one after another (1)' },
+]
+
+export const POLICY_OPTIONS: readonly Option[] = [
+  { flag: '--policy <policy>', say: 'a file, JSON, - or a preset; without it the defaults', choices: PRESET_NAMES },
+  { flag: '--budget <budget>', say: "instead of the policy's retry budget: 10%, 10/s, or off" },
+]
+
+export const WORLD_NAMES: readonly string[] = ['outage', 'herd']
+export const SCENARIO_ARGUMENT = 'outage, herd, a case and its variant (shop/no retries), or a file'
+
+export interface WorldChoice {
+  /** By which policy the clients go; a scenario of one's own keeps its policies without one. */
+  readonly at: (policy: PolicyDocument | undefined, ...changes: readonly Assignment[]) => Scenario
+  readonly seeds: readonly number[]
+}
+
+export async function readWorld(named: string, given: GivenOptions, terminal: Terminal): Promise<WorldChoice> {
+  const { load, outage, processes, clients, capacity, seed, runs, set, scale } = readOptions(given, {
+    load: optional(perSecond()),
+    outage: optional(duration(1, 86_400_000)),
+    processes: optional(wholeNumber(1, 1e6)),
+    clients: optional(wholeNumber(1, 1e9)),
+    capacity: optional(perSecond()),
+    seed: withDefault(1, wholeNumber(0, Number.MAX_SAFE_INTEGER)),
+    runs: withDefault(1, wholeNumber(1, 10_000)),
+    set: optional(assignments),
+    scale: withDefault(0.1, numberBetween(0.001, 1)),
+  })
+  refuseForeign(named, given)
+  const document = WORLD_NAMES.includes(named)
+    ? undefined
+    : (caseVariant(named, scale) ?? (await readDocument(named, 'scenario', terminal)))
+  const world = (policy: PolicyDocument | undefined): unknown => {
+    if (named === 'outage')
+      return outageWorld({
+        loadPerSecond: load ?? 300,
+        capacityPerSecond: capacity ?? 500,
+        outageMs: outage ?? 12_000,
+        processes: processes ?? 3,
+        policy: policy ?? {},
+      })
+    if (named === 'herd')
+      return herdWorld({ clients: clients ?? 1_000, capacityPerSecond: capacity ?? 200, policy: policy ?? {} })
+    return policy === undefined ? document : withPolicy(checked(named, document), policy)
+  }
+  return {
+    at: (policy, ...changes) => checked(named, [...(set ?? []), ...changes].reduce(changed, world(policy))),
+    seeds: Array.from({ length: runs }, (_, index) => seed + index),
+  }
+}
+
+/** `shop/no retries`: one of the ways to deal with one of the worked cases. */
+function caseVariant(named: string, scale: number): Scenario | undefined {
+  const [name, ...rest] = named.split('/')
+  const variants = WORKED_CASES.find(one => one.name === name)?.variants(scale)
+  if (variants === undefined) return undefined
+  const found = variants[rest.join('/')]
+  if (found !== undefined) return found
+  throw usageFailure({
+    code: 'unknown-name',
+    what: `${named} is no variant of a case`,
+    because: [`${name} has ${Object.keys(variants).join(', ')}.`],
+    next: Object.keys(variants).map(variant => `secondwind lab run '${name}/${variant}'`),
+  })
+}
+
+/** Flags that belong to one of the worlds say nothing about another. */
+const OWNERS: { readonly [name: string]: readonly string[] } = {
+  load: ['outage'],
+  outage: ['outage'],
+  processes: ['outage'],
+  clients: ['herd'],
+  capacity: ['outage', 'herd'],
+  scale: ['worked cases'],
+}
+
+function refuseForeign(named: string, given: GivenOptions): void {
+  const kind = WORKED_CASES.some(({ name }) => name === named.split('/')[0]) ? 'worked cases' : named
+  const problems = Object.entries(OWNERS)
+    .filter(([name, owners]) => given[name] !== undefined && !owners.includes(kind))
+    .map(([name, owners]) => ({ at: flagOf(name), is: given[name], say: `belongs to ${owners.join(' and ')}` }))
+  if (problems.length > 0)
+    throw problemsFailure({ code: 'wrong-option', what: `${named} does not take these options` }, problems)
+}
+
+function checked(named: string, document: unknown): Scenario {
+  const { scenario, problems } = checkScenario(document)
+  if (scenario !== undefined) return scenario
+  const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
+  throw problemsFailure({ code: 'invalid-scenario', what: `the scenario ${named} has ${count}` }, problems)
+}
+
+export interface Assignment {
+  readonly path: string
+  readonly value: unknown
+}
+
+/** `path=value`, several apart by semicolons; the value is JSON, or else a text. */
+const assignments: Reader<readonly Assignment[]> = given => {
+  const read = String(given)
+    .split(';')
+    .map(word => /^([^=]+)=(.*)$/s.exec(word.trim()))
+  return read.some(found => found === null)
+    ? { must: 'a path and a value, such as durationMs=60000' }
+    : { value: read.map(found => ({ path: found![1]!, value: jsonOr(found![2]!) })) }
+}
+
+export function jsonOr(value: string): unknown {
+  try {
+    return JSON.parse(value)
+  } catch {
+    // Words need no quotes on a command line.
+    return value
+  }
+}
+
+export function changed(document: unknown, { path, value }: Assignment): unknown {
+  const next = setAt(document, path, value)
+  if (next !== undefined) return next
+  throw usageFailure({
+    code: 'no-such-path',
+    what: `${path} leads nowhere`,
+    because: ['A path names fields, and entries of lists by their number: clients.0.count'],
+  })
+}
+
+/** The policy of --policy with the budget of --budget; undefined when nobody asked for one. */
+export async function readPolicyOptions(
+  given: GivenOptions,
+  terminal: Terminal,
+): Promise<RetryPolicy | PipelinePolicy | undefined> {
+  const { policy: named, budget } = readOptions(given, { policy: optional(text()), budget: optional(budgetOf) })
+  if (named === undefined && budget === undefined) return undefined
+  const policy = await readPolicy(named ?? '{}', terminal)
+  return budget === undefined ? policy : withBudget(policy, budget)
+}
+
+/** `10%` of the calls, `10/s`, or `off`. */
+export const budgetOf: Reader<BudgetPolicy | false> = given => {
+  if (given === 'off') return { value: false }
+  const [, amount = '', unit] = /^(\d+(?:\.\d+)?)(%|\/s)$/.exec(String(given)) ?? []
+  const value = Number(amount)
+  if (unit === '/s' && value > 0) return { value: { kind: 'rate', perSecond: value, burst: Math.max(1, value) } }
+  if (unit === '%' && value <= 1_000) return { value: { ...DEFAULT_BUDGET, ratio: value / 100 } }
+  return { must: 'a share of the calls such as 10%, a rate such as 10/s, or off' }
+}
+
+export function withBudget(policy: RetryPolicy | PipelinePolicy, budget: BudgetPolicy | false): PipelinePolicy {
+  const pipeline = 'retry' in policy ? policy : { name: policy.policyId ?? 'policy', retry: policy }
+  return { ...pipeline, budget }
+}

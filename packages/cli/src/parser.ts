@@ -1,0 +1,76 @@
+import { Command as Parser, type CommanderError } from 'commander'
+import { readFileSync } from 'node:fs'
+import type { Call, Command, GivenOptions } from './command.ts'
+import { usageFailure, type Failure } from './failure.ts'
+import type { Terminal } from './terminal/terminal.ts'
+
+type Run = (command: Command, args: Call['args'], options: GivenOptions) => Promise<void>
+
+/** The tree of commands: nouns, and below them their verbs. It throws what it cannot read, and prints nothing but help. */
+export function createParser(
+  commands: readonly Command[],
+  { write, tell }: Pick<Terminal, 'write' | 'tell'>,
+  run: Run,
+): Parser {
+  const program = new Parser('secondwind')
+    .description('Retries that recover instead of pile on.')
+    .version(version(), '--version', 'the version')
+    .helpOption('-h, --help', 'this help')
+    .helpCommand(false)
+    .configureOutput({ writeOut: write, writeErr: tell, outputError: () => undefined })
+    .exitOverride()
+  for (const command of commands) addCommand(program, command, run)
+  return program
+}
+
+function addCommand(program: Parser, command: Command, run: Run): void {
+  const { path, summary, arguments: args = [], options = [], examples } = command
+  const group = path.slice(0, -1).reduce(groupOf, program)
+  const parser = group.command(path.at(-1)!).description(summary).copyInheritedSettings(group)
+  for (const { usage, say } of args) parser.argument(usage, say)
+  for (const { flag, say, choices } of [...options, ...COMMON_OPTIONS])
+    parser.option(flag, choices === undefined ? say : `${say}: ${choices.join(', ')}`)
+  parser
+    .addHelpText('after', `\nExamples:\n${examples.map(line => `  $ secondwind ${line}`).join('\n')}`)
+    .action(async (...given: unknown[]) => {
+      await run(command, given.slice(0, args.length) as Call['args'], parser.opts<GivenOptions>())
+    })
+}
+
+/** What every command takes. */
+export const COMMON_OPTIONS: NonNullable<Command['options']> = [
+  { flag: '--json', say: 'one JSON document on stdout' },
+  { flag: '--no-color', say: 'no colours; so does NO_COLOR' },
+]
+
+const GROUPS: { readonly [word: string]: string } = {
+  lab: 'predict what a policy will do, before it is rolled out',
+}
+
+function groupOf(parent: Parser, word: string): Parser {
+  return (
+    parent.commands.find(command => command.name() === word) ??
+    parent
+      .command(word)
+      .copyInheritedSettings(parent)
+      .description(GROUPS[word] ?? '')
+      .helpCommand(false)
+  )
+}
+
+/** What the parser could not read, in our words. */
+export function unreadable({ code, message }: CommanderError): Failure {
+  const [what = '', hint] = message.replace(/^error: /, '').split('\n')
+  const meant = /Did you mean (?:one of )?(.+)\?/.exec(hint ?? '')?.[1]
+  return usageFailure({
+    code: code.replace(/^commander\./, '').replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`),
+    what,
+    because: [meant === undefined ? 'The command line does not say what to do.' : `Did you mean ${meant}?`],
+    next: ['secondwind --help'],
+  })
+}
+
+function version(): string {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(manifest) as { version: string }).version
+}

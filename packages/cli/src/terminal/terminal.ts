@@ -1,0 +1,66 @@
+import { createInterface } from 'node:readline/promises'
+import { text } from 'node:stream/consumers'
+import type { ReadStream, WriteStream } from 'node:tty'
+
+/** Where a command is run: stdout is data, stderr is conversation. */
+export interface Terminal {
+  readonly write: (data: string) => void
+  readonly tell: (conversation: string) => void
+  readonly out: Screen
+  readonly err: Screen
+  /** Absent where nobody can answer. */
+  readonly ask?: (question: string) => Promise<string>
+  readonly readInput: () => Promise<string>
+}
+
+export interface Screen {
+  readonly isTerminal: boolean
+  readonly columns: number
+  readonly hasColors: boolean
+  readonly isAscii: boolean
+}
+
+/** A plot is legible from 60 columns on, and a line is hard to follow beyond 160. */
+const NARROWEST = 60
+const WIDEST = 160
+const USUAL_COLUMNS = 80
+
+export function systemTerminal(): Terminal {
+  const { stdin, stdout, stderr } = process
+  const canAsk = stdin.isTTY && stderr.isTTY
+  // A reader that has seen enough, such as `head`, is no error.
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit()
+  })
+  return {
+    write: data => void stdout.write(data),
+    tell: conversation => void stderr.write(conversation),
+    out: screenOf(stdout),
+    err: screenOf(stderr),
+    ...(canAsk ? { ask: question => askOn(stdin, stderr, question) } : {}),
+    readInput: () => text(stdin),
+  }
+}
+
+function screenOf(stream: WriteStream): Screen {
+  const { NO_COLOR, FORCE_COLOR, TERM } = process.env
+  // Undefined where it is a pipe or a file, whatever the type says.
+  const isTerminal = (stream.isTTY as boolean | undefined) ?? false
+  const wishes = FORCE_COLOR === undefined ? undefined : FORCE_COLOR !== '0'
+  return {
+    isTerminal,
+    columns: Math.min(WIDEST, Math.max(NARROWEST, isTerminal ? stream.columns : USUAL_COLUMNS)),
+    hasColors: !NO_COLOR && (wishes ?? (isTerminal && TERM !== 'dumb')),
+    isAscii: TERM === 'dumb',
+  }
+}
+
+async function askOn(input: ReadStream, output: WriteStream, question: string): Promise<string> {
+  const lines = createInterface({ input, output })
+  try {
+    return await lines.question(question)
+  } finally {
+    lines.close()
+  }
+}

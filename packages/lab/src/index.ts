@@ -1,0 +1,47 @@
+// Scenarios
+export { runScenario, InvalidScenarioError, type RunOptions } from './run-scenario.ts'
+export { checkScenario, type ScenarioCheck } from './scenario/check-scenario.ts'
+export { SCENARIOS } from './scenario/named.ts'
+export { memoryOf } from './scenario/memory.ts'
+export { DEFAULT_QUEUE, DEFAULT_SCENARIO } from './scenario/scenario.ts'
+export type * from './scenario/scenario.ts'
+export type * from './scenario/distribution.ts'
+
+// What came of one
+export { capacityOf } from './measure/measure.ts'
+export type * from './measure/result.ts'
+export type { StepCounts } from './measure/station-meter.ts'
+
+// Before a policy goes to production
+export { checkProduction, type ChecklistOptions, type ChecklistPoint } from './checklist/checklist.ts'
+export type { PointId } from './checklist/points.ts'
+export { advise, type Advice } from './advise/advise.ts'
+export type { Answers, Reason } from './advise/answers.ts'
+
+// Trying a policy
+export { herdWorld, outageWorld, tiersWorld, withoutRetries, withPolicy } from './trial/worlds.ts'
+export type { HerdWorld, OutageWorld } from './trial/worlds.ts'
+export { readingOf, worstOf, type Measure, type Reading } from './trial/reading.ts'
+export { estimate, meanReading, middleOf, type Estimate } from './trial/over-seeds.ts'
+export { checkLimits, type LimitCheck, type Limits } from './trial/limits.ts'
+export { verdictOf } from './trial/verdict.ts'
+export { arrivalsOf, latenciesOf, type NamedRun } from './trial/picture.ts'
+export { setAt } from './trial/set-at.ts'
+
+// Pictures, and numbers for people
+export * from './plots/index.ts'
+export * from './report/index.ts'
+
+// Closed forms
+export * from './closed-forms/index.ts'
+
+// Chance that can be repeated
+export { dieFor, type Die } from './chance/streams.ts'
+
+// What others have published
+export { REPRODUCTIONS } from './reproductions/index.ts'
+export type { Effort, Finding, Reproduction } from './reproductions/reproduction.ts'
+
+// What people tell about incidents, and what comes out here
+export { WORKED_CASES } from './worked-cases/index.ts'
+export { runCase, type CaseOptions, type Claim, type WorkedCase } from './worked-cases/worked-case.ts'

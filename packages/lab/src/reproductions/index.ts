@@ -1,0 +1,19 @@
+import { collapses } from './collapse.ts'
+import { jitter } from './jitter.ts'
+import { loads } from './load.ts'
+import { metastability } from './metastable.ts'
+import { queueing } from './queueing.ts'
+import type { Reproduction } from './reproduction.ts'
+import { retryStrategies } from './retry-strategies.ts'
+import { tails } from './tails.ts'
+
+/** Published results that come out here too. */
+export const REPRODUCTIONS: readonly Reproduction[] = [
+  ...jitter,
+  ...retryStrategies,
+  ...collapses,
+  ...queueing,
+  ...loads,
+  ...tails,
+  ...metastability,
+]

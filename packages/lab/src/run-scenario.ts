@@ -1,0 +1,36 @@
+import { ResilienceError, type Problem } from '@secondwind/resilience'
+import { runWorld } from './engine/run-world.ts'
+import type { Counted } from './engine/pipeline.ts'
+import { measure } from './measure/measure.ts'
+import type { RunResult } from './measure/result.ts'
+import { checkScenario } from './scenario/check-scenario.ts'
+import type { Scenario } from './scenario/scenario.ts'
+
+export interface RunOptions {
+  /** Any whole number: the same one gives the same run. */
+  readonly seed?: number
+  /** Other ways to count retries, by pipeline: what somebody else has published, for comparison. */
+  readonly budgets?: { readonly [pipeline: string]: Counted }
+}
+
+/** What a scenario comes to: the whole simulator as one pure function. */
+export function runScenario(scenario: Scenario, { seed = 1, ...options }: RunOptions = {}): RunResult {
+  const { problems } = checkScenario(scenario)
+  if (problems !== undefined) throw new InvalidScenarioError(problems)
+  return measure(scenario, seed, runWorld(scenario, { seed, ...options }))
+}
+
+/** Everything that is wrong with a scenario; nothing was run. */
+export class InvalidScenarioError extends ResilienceError<'invalid-scenario'> {
+  readonly problems: readonly Problem[]
+
+  constructor(problems: readonly Problem[]) {
+    const said = problems.map(({ at, say }) => `\n  ${at || 'the scenario'} ${say}`)
+    super('invalid-scenario', `the scenario cannot be run:${said.join('')}`)
+    this.problems = problems
+  }
+
+  override get name(): string {
+    return 'InvalidScenarioError'
+  }
+}

@@ -1,0 +1,58 @@
+import type { Measure, Reading } from './reading.ts'
+
+/** A mean over several seeds, and where the true one lies in nineteen cases of twenty. */
+export interface Estimate {
+  readonly mean: number
+  readonly low: number
+  readonly high: number
+}
+
+/** Each measure over all runs; undefined where a run has none of it. */
+export function estimate(readings: readonly Reading[], measure: Measure): Estimate | undefined {
+  const values = readings.flatMap(reading => reading[measure] ?? [])
+  if (values.length < readings.length || values.length === 0) return undefined
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  if (values.length === 1) return { mean, low: mean, high: mean }
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0)
+  const half = studentT(values.length - 1) * Math.sqrt(squares / (values.length - 1) / values.length)
+  return { mean, low: mean - half, high: mean + half }
+}
+
+const MEASURES: readonly Measure[] = [
+  'amplification',
+  'peakPerSecond',
+  'peakTimes',
+  'overCapacityMs',
+  'servedShare',
+  'p50Ms',
+  'p99Ms',
+  'lastEndMs',
+  'wastedShare',
+  'recoveredAfterMs',
+]
+
+/** All measures in their means; what some runs do not have is left out, and a single one that stays down counts. */
+export function meanReading(readings: readonly Reading[]): Reading {
+  const means = MEASURES.flatMap(measure => {
+    const mean = estimate(readings, measure)?.mean
+    return mean === undefined ? [] : [[measure, mean]]
+  })
+  return { ...Object.fromEntries(means), isMetastable: readings.some(({ isMetastable }) => isMetastable) } as Reading
+}
+
+/** The run in the middle: what one picture stands for when there are many. */
+export function middleOf<Run>(runs: readonly Run[], value: (run: Run) => number): Run {
+  const sorted = runs.toSorted((left, right) => value(left) - value(right))
+  return sorted[Math.floor((sorted.length - 1) / 2)]!
+}
+
+/** Student's t for 95 %, two-sided, by degrees of freedom; beyond the table that of the normal distribution is close. */
+const STUDENT_T = [
+  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131,
+]
+const STUDENT_T_30 = 2.042
+const NORMAL = 1.96
+
+function studentT(degrees: number): number {
+  return STUDENT_T[degrees - 1] ?? (degrees <= 30 ? STUDENT_T.at(-1)! : degrees <= 60 ? STUDENT_T_30 : NORMAL)
+}
