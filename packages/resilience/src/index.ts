@@ -57,7 +57,7 @@ export type {
 
 // Breakers
 export { createBreaker, type Breaker, type BreakerOptions } from './breaker/run.ts'
-export { closedBreaker, force, mayStart, phaseOf, record } from './breaker/decide.ts'
+export { closedBreaker, force, mayStart, phaseOf, record, resultOf } from './breaker/decide.ts'
 export type { BreakerAnswer, BreakerPhaseName, BreakerState, Permit } from './breaker/decide.ts'
 export { checkBreaker, DEFAULT_BREAKER, type BreakerInput, type BreakerPolicy } from './breaker/policy.ts'
 export type { BreakerSnapshot } from './breaker/snapshot.ts'

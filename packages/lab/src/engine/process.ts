@@ -2,10 +2,20 @@
  * What one process of a client knows about a dependency: everything in its pipeline that counts, limits or remembers.
  * It asks the library's rules, in the library's order, and keeps their states; there is no rule in it.
  */
-import { mayStart, record, closedBreaker } from '@secondwind/resilience'
+import { mayStart, record, resultOf, closedBreaker } from '@secondwind/resilience'
 import type { BreakerState, Fault, Outcome, Permit } from '@secondwind/resilience'
-import { bulkhead, hedge, latency, limiter, rateLimit, replicas, throttle, timeout } from '@secondwind/resilience/rules'
-import { resultOf, startLimit, type LimitState } from '../rules.ts'
+import {
+  bulkhead,
+  hedge,
+  latency,
+  limiter,
+  rateLimit,
+  replicas,
+  throttle,
+  timeout,
+  startLimit,
+  type LimitState,
+} from '@secondwind/resilience/rules'
 import type { Die } from '../chance/streams.ts'
 import { BREAKER_OPEN, faultOf, REFUSED } from './outcomes.ts'
 import type { Pipeline } from './pipeline.ts'

@@ -15,6 +15,7 @@
  *
  * The state is plain data, changed in place: it is written at every call.
  */
+import type { Outcome } from '../classify/outcome.ts'
 import { emptyMemory, isTooBad, remember, type CallMemory, type CallResult } from './memory.ts'
 import type { BreakerPolicy } from './policy.ts'
 
@@ -85,6 +86,14 @@ export function record(
   if (state.phase.kind !== 'closed' || result === 'ignored') return
   remember(policy, state.phase.memory, result, now)
   if (isTooBad(policy, state.phase.memory, now)) open(policy, state, now)
+}
+
+/** What an outcome is to a breaker. */
+export function resultOf(policy: BreakerPolicy, outcome: Outcome, durationMs: number): CallResult {
+  if (outcome.kind === 'failure' && outcome.fault === 'ignored') return 'ignored'
+  // A known permanent failure is an answer: the dependency is there and says no.
+  if (outcome.kind === 'failure' && (outcome.fault !== 'permanent' || outcome.unknown === true)) return 'failed'
+  return policy.slowCallMs !== undefined && durationMs > policy.slowCallMs ? 'slow' : 'good'
 }
 
 /** Sets the breaker by hand, or with null lets it judge for itself again, from the beginning. */

@@ -13,11 +13,11 @@ import {
   mayStart,
   phaseOf,
   record,
+  resultOf,
   type BreakerPhaseName,
   type BreakerState,
   type Permit,
 } from './decide.ts'
-import type { CallResult } from './memory.ts'
 import { checkBreaker, withBreakerDefaults, type BreakerInput, type BreakerPolicy } from './policy.ts'
 import { checkSnapshot, stateFrom, takeSnapshot, type BreakerSnapshot, type Instant } from './snapshot.ts'
 
@@ -147,11 +147,4 @@ export class Breaker implements Gate {
     this.#toldPhase = to
     if (from !== to) emit({ kind: 'breaker-changed', name: this.name, from, to }, this.#telemetry)
   }
-}
-
-function resultOf(policy: BreakerPolicy, outcome: Outcome, durationMs: number): CallResult {
-  if (outcome.kind === 'failure' && outcome.fault === 'ignored') return 'ignored'
-  // A known permanent failure is an answer: the dependency is there and says no.
-  if (outcome.kind === 'failure' && (outcome.fault !== 'permanent' || outcome.unknown === true)) return 'failed'
-  return policy.slowCallMs !== undefined && durationMs > policy.slowCallMs ? 'slow' : 'good'
 }
