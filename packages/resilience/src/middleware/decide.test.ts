@@ -45,12 +45,12 @@ describe('a refusal', () => {
   })
 
   it('for want of room names a time to come back, spread over as much again', () => {
-    const waits = [0, 0.5, 0.999].map(roll => refusalOf('throttled', DEFAULT_ADMISSION, roll).headers)
+    const waits = [0, 0.25, 0.999].map(roll => refusalOf('throttled', DEFAULT_ADMISSION, roll).headers)
     assert.deepEqual(
       waits.map(headers => [headers['retry-after'], headers['retry-after-ms']]),
       [
         ['1', '1000'],
-        ['2', '1500'],
+        ['2', '1250'],
         ['2', '1999'],
       ],
     )

@@ -34,7 +34,8 @@ export function refusalOf(code: RefusalCode, policy: AdmissionPolicy, roll: numb
 /** Those who are shed together must not come back together. In ms too, for whoever reads that: seconds spread little. */
 function comeBack(retryAfterMs: number, roll: number): RefusedRequest['headers'] {
   const waitMs = Math.round(retryAfterMs * (1 + roll))
-  return { 'retry-after': String(Math.max(1, Math.round(waitMs / 1_000))), 'retry-after-ms': String(waitMs) }
+  // Rounded up: who reads only the seconds must not come earlier than who reads the milliseconds.
+  return { 'retry-after': String(Math.ceil(waitMs / 1_000)), 'retry-after-ms': String(waitMs) }
 }
 
 function problem(

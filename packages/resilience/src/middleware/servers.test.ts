@@ -69,7 +69,7 @@ for (const [framework, start] of Object.entries(FRAMEWORKS))
       const shed = await fetch(`${url}/third`)
       assert.deepEqual(
         [shed.status, shed.headers.get('retry-after'), shed.headers.get('retry-after-ms')],
-        [503, '1', '1250'],
+        [503, '2', '1250'],
       )
       assert.equal(((await shed.json()) as { code: string }).code, 'throttled')
       hold.open()
