@@ -8,7 +8,7 @@ export default defineConfig({
     // that only they hold is not held well enough.
     include: [
       'packages/resilience/src/{retry,breaker,budget,classify,window}/*.test.ts',
-      'packages/resilience/src/{bulkhead,deadline,hedge,kill-switch,latency,limiter,middleware,rate-limit,replicas,throttle,timeout,wire}/{decide,vectors,pushback,adaptive,overload}.test.ts',
+      'packages/resilience/src/{bulkhead,deadline,tokens,hedge,kill-switch,latency,limiter,middleware,rate-limit,replicas,throttle,timeout,wire}/{decide,vectors,pushback,adaptive,overload}.test.ts',
       'packages/resilience/src/database/{classify,vectors}.test.ts',
     ],
     setupFiles: ['mutation/vitest.setup.ts'],

@@ -1,4 +1,5 @@
 import type { Fault } from '../classify/outcome.ts'
+import { refill, type Tokens } from '../tokens/decide.ts'
 import { count, emptyWindow, forgetOld, type WindowCounts } from '../window/decide.ts'
 import type { BudgetPolicy, ConcurrentBudget, QuotaBudget, RateBudget, RatioBudget, TokenBudget } from './policy.ts'
 
@@ -65,13 +66,11 @@ const quotaRule: BudgetRule<QuotaBudget, { available: number }> = {
   },
 }
 
-const rateRule: BudgetRule<RateBudget, { tokens: number; at: number }> = {
-  start: ({ burst }, now) => ({ tokens: burst, at: now }),
+const rateRule: BudgetRule<RateBudget, Tokens> = {
+  start: ({ burst }, now) => ({ tokens: burst, countedAt: now }),
   price: () => 1,
   balance(policy, state, now) {
-    const gain = (Math.max(0, now - state.at) / 1000) * policy.perSecond
-    state.tokens = clamp(state.tokens + gain, policy.burst)
-    state.at = Math.max(state.at, now)
+    refill(policy, state, now)
     return state.tokens
   },
   withdraw(_, state) {

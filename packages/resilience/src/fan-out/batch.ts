@@ -4,6 +4,7 @@ import { SUCCESS, type Failure, type Outcome } from '../classify/outcome.ts'
 import { InvalidPolicyError } from '../errors.ts'
 import { compilePolicy } from '../retry/compile.ts'
 import { historyOf } from '../retry/history.ts'
+import { isRetryable } from '../retry/decide.ts'
 import { judge } from '../retry/judge.ts'
 import type { Attempt, CallOptions, RetryOptions } from '../retry/options.ts'
 import type { RetryPolicyInput } from '../retry/policy.ts'
@@ -61,9 +62,9 @@ export async function batch<Item, T>(
     const failures = answers.map(answer => (answer.status === 'rejected' ? judge(answer.reason, setup) : SUCCESS))
     for (const [n, place] of pending.splice(0).entries()) {
       results[place] = answers[n]!
-      if (mayPass(failures[n]!)) pending.push(place)
+      if (isRetryable(failures[n]!)) pending.push(place)
     }
-    return failures.filter(mayPass).reduce<Outcome>(worseOf, SUCCESS)
+    return failures.filter(isRetryable).reduce<Outcome>(worseOf, SUCCESS)
   }
 
   /** `pending` are the places of its items, less those that have ended. */
@@ -104,10 +105,6 @@ function isPaid(budget: Budget | undefined): boolean {
   const paid = budget === undefined || budget.tryWithdraw('transient')
   if (paid) budget?.settle?.('ignored', 'transient')
   return paid
-}
-
-function mayPass(outcome: Outcome): outcome is Failure {
-  return outcome.kind === 'failure' && outcome.fault !== 'permanent' && outcome.fault !== 'ignored'
 }
 
 /** The one that asks for the longest wait speaks for all that are sent again with it. */

@@ -89,7 +89,7 @@ export class KillSwitch implements Gate {
         return refusal()
       },
       mayRetry: refusal,
-      mayHedge: () => this.#orderFor(operation, this.#clock.now()) === undefined,
+      mayHedge: () => this.mayHedge(operation),
       over: () => void this.#operations.delete(operation),
     }
   }
@@ -100,6 +100,11 @@ export class KillSwitch implements Gate {
     const now = this.#clock.now()
     const order = this.#orderFor(operation, now)
     return order !== undefined && forbids(order.level, operation.attempts) ? refusalFor(order, now) : undefined
+  }
+
+  /** Every order forbids company, whatever else it does. */
+  mayHedge(operation: Accompanied): boolean {
+    return this.#orderFor(operation, this.#clock.now()) === undefined
   }
 
   #orderFor({ name, setup }: Accompanied, now: number): KillOrder | undefined {

@@ -1,5 +1,6 @@
 import { isRecord, withoutUndefined } from '../check/problems.ts'
 import type { Clock } from '../ports/clock.ts'
+import { inTime } from '../ports/in-time.ts'
 import { isThenable } from '../retry/thenable.ts'
 
 export interface CacheOptions {
@@ -57,7 +58,8 @@ export class Cache {
     if (entry !== undefined && ageMs < ttlMs) return entry.value as T
     try {
       const value = await run()
-      if (isWorthKeeping(value)) await this.#set(key, { value, storedAt: this.#clock.now() })
+      // Not waited for: a store that is slow to write must not keep anybody from an answer that is there.
+      if (isWorthKeeping(value)) void this.#set(key, { value, storedAt: this.#clock.now() })
       return value
     } catch (error) {
       const isStillGood = entry !== undefined && ageMs < ttlMs + staleMs
@@ -70,25 +72,12 @@ export class Cache {
   async #get(key: string, signal: AbortSignal | undefined): Promise<CacheEntry | undefined> {
     try {
       const found = this.#options.store.get(key)
-      return entryOf(isThenable(found) ? await this.#inTime(found, signal) : found)
+      return entryOf(
+        isThenable(found) ? await inTime(found, { clock: this.#clock, ms: LONGEST_LOOK_MS, signal }) : found,
+      )
     } catch (error) {
       if (signal?.aborted === true) throw error
       return undefined
-    }
-  }
-
-  /** A store that hangs is one that is down. */
-  async #inTime<T>(found: PromiseLike<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
-    const timer = new AbortController()
-    const stop = (): void => timer.abort(signal?.reason)
-    signal?.addEventListener('abort', stop)
-    const tooLate = this.#clock.sleep(LONGEST_LOOK_MS, timer.signal)
-    tooLate.catch(() => {})
-    try {
-      return await Promise.race([found, tooLate.then(() => undefined)])
-    } finally {
-      signal?.removeEventListener('abort', stop)
-      timer.abort()
     }
   }
 
@@ -101,7 +90,7 @@ export class Cache {
   }
 }
 
-/** Longer than any cache that is worth asking takes. */
+/** Longer than any cache that is worth asking takes: a store that hangs is one that is down. */
 const LONGEST_LOOK_MS = 1_000
 
 /** What stores call nothing: undefined, null, an empty text. */

@@ -70,7 +70,7 @@ export class PipelineCompanion implements Companion {
   }
 
   mayHedge(): boolean {
-    return killSwitch.accompany(this.#operation).mayHedge?.() !== false
+    return killSwitch.mayHedge(this.#operation)
   }
 
   pauses(): void {

@@ -1,6 +1,7 @@
 import { statusOf } from '../classify/classify-error.ts'
 import { isObject } from '../classify/marks.ts'
 import type { Clock } from '../ports/clock.ts'
+import { inTime } from '../ports/in-time.ts'
 import type { Companion, Gate } from '../retry/companion.ts'
 import type { Attempt } from '../retry/options.ts'
 
@@ -42,20 +43,21 @@ export class Refresher implements Gate {
   }
 
   async #renewOnce(): Promise<boolean> {
-    const timer = new AbortController()
-    const tooLate = this.#clock.sleep(this.#longestMs, timer.signal).then(() => Promise.reject(new Error('too late')))
     try {
-      await Promise.race([this.#run(), tooLate])
-      this.generation++
-      return true
+      const isRenewed = await inTime(this.#runOnce(), { clock: this.#clock, ms: this.#longestMs })
+      if (isRenewed === true) this.generation++
+      return isRenewed === true
     } catch {
       // What the call was refused with says more to its caller than that the remedy failed too.
       return false
     } finally {
-      timer.abort()
-      tooLate.catch(() => {})
       this.#running = undefined
     }
+  }
+
+  async #runOnce(): Promise<true> {
+    await this.#run()
+    return true
   }
 }
 

@@ -279,6 +279,12 @@ describe('a cache store', () => {
     assert.equal(await reads.run(work, { cacheKey: 'a' }), 'there')
   })
 
+  it('that never ends writing keeps nobody from the answer', async () => {
+    const { ports, work } = scripted('there')
+    const store = { get: () => undefined, set: () => new Promise(() => {}) }
+    assert.equal(await pipeline({ name: 'reads', ports, cache: { store } }).run(work, { cacheKey: 'a' }), 'there')
+  })
+
   it('that hangs is one that is down, and an abort is heard meanwhile', async () => {
     const { clock, ports, work } = scripted('there')
     const store = { get: () => new Promise<never>(() => {}), set: () => {} }

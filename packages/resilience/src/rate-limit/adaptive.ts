@@ -1,3 +1,5 @@
+import { refill, type Tokens } from '../tokens/decide.ts'
+
 /**
  * A rate that finds its own number, as the adaptive mode of the AWS SDKs has it: free until a call is refused for its
  * rate, then seven tenths of what was measured, and from there back up on a cubic curve (RFC 9438): quickly at first,
@@ -5,13 +7,11 @@
  *
  * Pure in time, which is handed in; the state is plain data, changed in place: it is written at every call.
  */
-export interface AdaptiveRate {
+export interface AdaptiveRate extends Tokens {
   /** Nothing is kept waiting before the first refusal. */
   isLimiting: boolean
   perSecond: number
   burst: number
-  tokens: number
-  countedAt: number
   /** What was last refused, and when. */
   refusedPerSecond: number
   refusedAt: number
@@ -48,7 +48,7 @@ export function startAdaptiveRate(now: number): AdaptiveRate {
 /** An attempt wants to begin: 0, and it has its token, or the ms after which to ask again, for the rate may change. */
 export function tokenWaitMs(rate: AdaptiveRate, now: number): number {
   if (!rate.isLimiting) return 0
-  refill(rate, now)
+  refill(rate, rate, now)
   if (rate.tokens < 1) return Math.ceil(((1 - rate.tokens) / rate.perSecond) * 1_000)
   rate.tokens--
   return 0
@@ -58,7 +58,7 @@ export function tokenWaitMs(rate: AdaptiveRate, now: number): number {
 export function adaptRate(rate: AdaptiveRate, isThrottled: boolean, now: number): void {
   measure(rate, now)
   // Until now tokens came at the old rate.
-  refill(rate, now)
+  refill(rate, rate, now)
   if (isThrottled) {
     rate.refusedPerSecond = Math.min(rate.measuredPerSecond, rate.isLimiting ? rate.perSecond : Infinity)
     rate.refusedAt = now
@@ -86,12 +86,6 @@ function measure(rate: AdaptiveRate, now: number): void {
   rate.measuredPerSecond = SMOOTHING * (rate.answers / (ended / 2)) + (1 - SMOOTHING) * rate.measuredPerSecond
   rate.answers = 0
   rate.halfSecond += ended
-}
-
-function refill(rate: AdaptiveRate, now: number): void {
-  const elapsedMs = Math.max(0, now - rate.countedAt)
-  rate.tokens = Math.min(rate.burst, rate.tokens + (elapsedMs / 1_000) * rate.perSecond)
-  rate.countedAt += elapsedMs
 }
 
 function halfSecondOf(now: number): number {

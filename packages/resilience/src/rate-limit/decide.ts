@@ -11,13 +11,8 @@
  * The bucket is changed in place: it is written at every attempt.
  */
 import { waitEndsAt, type Arrival } from '../bulkhead/decide.ts'
+import { refill, type Tokens } from '../tokens/decide.ts'
 import type { RateLimitPolicy } from './policy.ts'
-
-interface Tokens {
-  tokens: number
-  /** When they were counted. */
-  countedAt: number
-}
 
 export interface Bucket extends Tokens {
   /** Below zero: what is promised. */
@@ -97,12 +92,6 @@ export function giveBack({ givenBack }: Bucket, at: number, now: number): void {
 const EPSILON = 1e-9
 
 /** A clock that steps back fills nothing, and when it comes forward again fills nothing twice. */
-function refill({ perSecond, burst }: RateLimitPolicy, count: Tokens, now: number): void {
-  const elapsedMs = Math.max(0, now - count.countedAt)
-  count.tokens = Math.min(burst, count.tokens + (elapsedMs / 1000) * perSecond)
-  count.countedAt += elapsedMs
-}
-
 function forgetGivenBack({ perSecond, burst }: RateLimitPolicy, bucket: Bucket): void {
   const keptSince = bucket.countedAt - ((burst - 1) / perSecond) * 1000
   while (bucket.givenBack[0]! < keptSince) bucket.givenBack.shift()

@@ -107,8 +107,9 @@ export function inProcessShare(policy: RetryPolicy): RetryPolicy {
   return policy.inProcess === undefined ? policy : { ...policy, ...withoutUndefined(policy.inProcess) }
 }
 
-function isRetryable(outcome: Failure): boolean {
-  return outcome.fault !== 'permanent' && outcome.fault !== 'ignored'
+/** Whether the same call may come out well another time. */
+export function isRetryable(outcome: Outcome): outcome is Failure {
+  return outcome.kind === 'failure' && outcome.fault !== 'permanent' && outcome.fault !== 'ignored'
 }
 
 function giveUp(reason: GiveUpReason): Decision {
