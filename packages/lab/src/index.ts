@@ -2,13 +2,15 @@
 export { runScenario, InvalidScenarioError, type RunOptions } from './run-scenario.ts'
 export { checkScenario, type ScenarioCheck } from './scenario/check-scenario.ts'
 export { SCENARIOS } from './scenario/named.ts'
-export { memoryOf } from './scenario/memory.ts'
+export { callsOf, memoryOf } from './scenario/size.ts'
 export { DEFAULT_QUEUE, DEFAULT_SCENARIO } from './scenario/scenario.ts'
 export type * from './scenario/scenario.ts'
 export type * from './scenario/distribution.ts'
 
 // What came of one
 export { capacityOf } from './measure/measure.ts'
+export { troubleEndOf } from './measure/recovery.ts'
+export { largest } from './measure/totals.ts'
 export type * from './measure/result.ts'
 export type { StepCounts } from './measure/station-meter.ts'
 
@@ -21,10 +23,11 @@ export type { Answers, Reason } from './advise/answers.ts'
 // Trying a policy
 export { herdWorld, outageWorld, tiersWorld, withoutRetries, withPolicy } from './trial/worlds.ts'
 export type { HerdWorld, OutageWorld } from './trial/worlds.ts'
-export { readingOf, worstOf, type Measure, type Reading } from './trial/reading.ts'
+export { readingOf, readingsOf, worstOf, type Measure, type Reading, type Readings } from './trial/reading.ts'
 export { estimate, meanReading, middleOf, type Estimate } from './trial/over-seeds.ts'
 export { checkLimits, type LimitCheck, type Limits } from './trial/limits.ts'
 export { verdictOf } from './trial/verdict.ts'
+export { factsOf, type Trial } from './trial/facts.ts'
 export { arrivalsOf, latenciesOf, type NamedRun } from './trial/picture.ts'
 export { setAt } from './trial/set-at.ts'
 

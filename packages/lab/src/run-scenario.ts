@@ -15,12 +15,16 @@ export interface RunOptions {
 
 /** What a scenario comes to: the whole simulator as one pure function. */
 export function runScenario(scenario: Scenario, { seed = 1, ...options }: RunOptions = {}): RunResult {
-  const { problems } = checkScenario(scenario)
-  if (problems !== undefined) throw new InvalidScenarioError(problems)
+  const problems = [...(checkScenario(scenario).problems ?? []), ...seedProblems(seed)]
+  if (problems.length > 0) throw new InvalidScenarioError(problems)
   return measure(scenario, seed, runWorld(scenario, { seed, ...options }))
 }
 
-/** Everything that is wrong with a scenario; nothing was run. */
+function seedProblems(seed: unknown): Problem[] {
+  return Number.isSafeInteger(seed) ? [] : [{ at: 'seed', is: seed, say: 'must be a whole number' }]
+}
+
+/** Everything that is wrong with a scenario, or with its seed; nothing was run. */
 export class InvalidScenarioError extends ResilienceError<'invalid-scenario'> {
   readonly problems: readonly Problem[]
 

@@ -42,7 +42,6 @@ describe('the production checklist', () => {
 
   const faults: readonly (readonly [fault: string, policy: object, points: readonly string[]])[] = [
     ['a call that may hang until the deadline', { attemptTimeoutMs: 30_000 }, ['K2']],
-    ['a single attempt', { maxAttempts: 1 }, ['K3']],
     ['waits without jitter', { jitterType: 'NONE' }, ['K5']],
     ['waits of zero', { initialDelayMs: 0 }, ['K5']],
     ['a cap beyond the deadline', { maxDelayMs: 60_000 }, ['K7']],
@@ -50,6 +49,21 @@ describe('the production checklist', () => {
   ]
   for (const [fault, retry, points] of faults)
     it(`finds ${fault}`, () => assert.deepEqual(notMet({ ...GOOD, retry }), points))
+
+  it('does not blame a call that is made once: whether it may be repeated is not in the policy', () => {
+    for (const policy of [{ maxAttempts: 1 }, { ...GOOD, retry: { maxAttempts: 1 } }]) {
+      assert.deepEqual(notMet(policy, 1.05), [])
+      assert.equal(pointsOf(policy).find(({ id }) => id === 'K3')!.verdict, 'not-visible')
+    }
+  })
+
+  it('counts on the same budget at every point, also where a bare policy leaves it to the library', () => {
+    const [bare, whole] = [{ maxAttempts: 5 }, { ...GOOD, retry: { maxAttempts: 5 } }]
+    assert.deepEqual(notMet(bare, 1.2), [])
+    const need = (policy: object): string => pointsOf(policy, 1.2).find(({ id }) => id === 'K20')!.because
+    assert.equal(need(bare), need(whole))
+    assert.match(need(bare), /a long outage makes 1\.1 times the usual load, its first second more/)
+  })
 
   it('finds a missing budget, and one that allows everything', () => {
     assert.deepEqual(notMet({ ...GOOD, budget: false }), ['K8'])

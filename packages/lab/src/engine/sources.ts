@@ -83,6 +83,9 @@ export class TraceSource implements Source {
   }
 }
 
+/** What a client takes at least from one call to its next. */
+const LEAST_ROUND_MS = 1
+
 /** Clients that call one after another: each thinks, calls, and thinks again when it has the answer. */
 export class ClosedSource implements Source {
   readonly #common: Common
@@ -110,14 +113,16 @@ export class ClosedSource implements Source {
     line.begin(client % processes, first + client, -1, 0, Infinity)
   }
 
-  /** A client's call has ended. */
-  resume(client: number): void {
-    if (this.#thinkMs !== undefined) this.#plan(client, this.#common.core.clock.now)
+  /** A client's call, begun then, has ended. */
+  resume(client: number, startedAt: number): void {
+    if (this.#thinkMs !== undefined) this.#plan(client, this.#common.core.clock.now, startedAt)
   }
 
-  #plan(client: number, from: number): void {
+  #plan(client: number, from: number, startedAt = -1): void {
     const { core, first, untilMs } = this.#common
-    const at = from + (this.#thinkMs?.() ?? 0)
+    const next = from + (this.#thinkMs?.() ?? 0)
+    // Refused at once and not thinking, it would call for ever at one instant: time must pass between two calls.
+    const at = next > startedAt ? next : next + LEAST_ROUND_MS
     if (at < untilMs) core.heap.set((first + client) * OWNERS + OF_SOURCE, at)
   }
 }

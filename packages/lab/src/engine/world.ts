@@ -11,7 +11,7 @@ import { Line } from './line.ts'
 import { THROTTLED } from './outcomes.ts'
 import { bareCall, compilePipeline, type Counted, type Pipeline } from './pipeline.ts'
 import { Process } from './process.ts'
-import { LOOP, PARENT, PARENT_BIRTH, BIRTH, ROUTE, WIDTH } from './rows.ts'
+import { BIRTH, LOOP, PARENT, PARENT_BIRTH, ROUTE, STARTED_AT, WIDTH } from './rows.ts'
 import { ClosedSource, Timeline, type Source, type TimelineEntry } from './sources.ts'
 import { sourceOf } from './source-of.ts'
 import { Station } from './station.ts'
@@ -216,11 +216,12 @@ export class World {
 
   /** An operation of a client has ended. */
   #resume(row: number): void {
-    const loop = this.core.operations.data[row + LOOP]!
+    const { data } = this.core.operations
+    const loop = data[row + LOOP]!
     if (loop < 0) return
     const { first, source } =
       this.#loops.length === 1 ? this.#loops[0]! : this.#loops.findLast(known => known.first <= loop)!
-    source.resume(loop - first)
+    source.resume(loop - first, data[row + STARTED_AT]!)
   }
 
   /** An operation of a tier has ended; whoever waited for it may have been cancelled. */

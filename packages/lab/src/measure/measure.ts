@@ -7,6 +7,7 @@ import type { LineMeter } from './line-meter.ts'
 import { recoveryOf } from './recovery.ts'
 import type { CallerMeasures, DependencyMeasures, LatencyMeasures, RunResult } from './result.ts'
 import type { StationMeter } from './station-meter.ts'
+import { largest, sum } from './totals.ts'
 
 /** Reads off a world what has happened in it, from the end of the warm-up on. */
 export function measure(scenario: Scenario, seed: number, { world, events, endedAtMs }: Past): RunResult {
@@ -47,16 +48,23 @@ function callerMeasures(meter: LineMeter, { from }: Span): CallerMeasures {
     planned: meter.plannedPerStep,
   }
   const ended = meter.succeeded.count + meter.failed.count
+  const unended = sum(perStep.begun) - sum(perStep.good) - sum(perStep.bad)
   return {
     operations: sum(perStep.begun.slice(from)),
     succeeded: meter.succeeded.count,
-    successShare: ended === 0 ? 0 : meter.succeeded.count / ended,
+    unended,
+    successShare: shareOf(meter.succeeded.count, ended + unended),
     reasons: meter.reasons,
-    attemptsPerOperation: ended === 0 ? 0 : meter.attempts / ended,
+    attemptsPerOperation: shareOf(meter.attempts, ended),
     latency: latencyMeasures(meter.succeeded),
     lastEndAtMs: meter.lastEndAtMs,
     perStep,
   }
+}
+
+/** None of nothing. */
+function shareOf(part: number, whole: number): number {
+  return whole === 0 ? 0 : part / whole
 }
 
 function latencyMeasures(durations: Durations): LatencyMeasures {
@@ -86,7 +94,7 @@ function dependencyMeasures({ dependency, meter, asked }: Called, span: Span): D
   const { perStep } = meter
   const total = (counts: readonly number[]): number => sum(counts.slice(from))
   const calls = perStep.first.map((first, step) => first + perStep.retries[step]! + perStep.hedges[step]!)
-  const peak = Math.max(0, ...calls.slice(from))
+  const peak = largest(calls.slice(from))
   const capacityPerSecond = capacityOf(dependency)
   const perStepCapacity = ((capacityPerSecond ?? Infinity) * stepMs) / 1_000
   const workMs = total(perStep.workMs)
@@ -97,17 +105,17 @@ function dependencyMeasures({ dependency, meter, asked }: Called, span: Span): D
     retries: total(perStep.retries),
     hedges: total(perStep.hedges),
     refused: total(perStep.refused),
-    amplification: asked === 0 ? 0 : total(calls) / asked,
+    amplification: shareOf(total(calls), asked),
     peakPerSecond: (peak * 1_000) / stepMs,
     peakAtMs: Math.max(0, calls.indexOf(peak, from)) * stepMs,
     ...(capacityPerSecond !== undefined && { capacityPerSecond }),
     overCapacityMs: calls.slice(from).filter(count => count > perStepCapacity).length * stepMs,
-    longestQueue: Math.max(0, ...perStep.queue.slice(from)),
+    longestQueue: largest(perStep.queue.slice(from)),
     ...(serverMs !== Infinity && {
       utilisation: total(perStep.workMs.slice(0, Math.ceil(durationMs / stepMs))) / serverMs,
     }),
     workMs,
-    wastedShare: workMs === 0 ? 0 : total(perStep.vainMs) / workMs,
+    wastedShare: shareOf(total(perStep.vainMs), workMs),
     perStep,
   }
 }
@@ -121,8 +129,4 @@ export function capacityOf(dependency: Dependency): number | undefined {
 
 function serversOf({ servers = Infinity, replicas }: Dependency): number {
   return servers * (replicas?.length ?? 1)
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
 }

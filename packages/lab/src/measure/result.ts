@@ -22,7 +22,9 @@ export interface RunResult {
 export interface CallerMeasures {
   readonly operations: number
   readonly succeeded: number
-  /** Of those that have ended. */
+  /** Still under way when the drain was over: nobody has been served by them. */
+  readonly unended: number
+  /** Of all that have ended, and of those that never did. */
   readonly successShare: number
   /** Why the others were given up. */
   readonly reasons: { readonly [reason: string]: number }

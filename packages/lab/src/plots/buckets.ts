@@ -56,3 +56,8 @@ export function sumOf(counts: readonly number[], from: number, until: number): n
   for (let index = from; index < until; index++) sum += counts[index] ?? 0
   return sum
 }
+
+/** What the lowest layer is: a tier's first attempts are made by the retries of those above it, too. */
+export function sayFirst({ firstAttemptsOf }: ArrivalsPicture): string {
+  return firstAttemptsOf === undefined ? 'first attempts' : `first attempts of ${firstAttemptsOf}`
+}

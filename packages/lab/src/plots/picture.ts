@@ -13,6 +13,8 @@ export interface ArrivalsPicture {
   /** One for each policy. One alone is drawn with its retries on top, two as one picture. */
   readonly series: readonly ArrivalSeries[]
   readonly capacityPerSecond?: number
+  /** Whose first attempts they are; absent: those of clients, before whom nobody has retried. */
+  readonly firstAttemptsOf?: string
   /** What happened meanwhile: an outage, a kill switch. */
   readonly spans?: readonly NamedSpan[]
 }

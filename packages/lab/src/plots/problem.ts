@@ -30,7 +30,7 @@ function sentenceFor(picture: Picture): string | undefined {
     case 'delay-bands': {
       const times = picture.bands.flatMap(({ p5Ms, p25Ms, p50Ms, p75Ms, p95Ms }) => [p5Ms, p25Ms, p50Ms, p75Ms, p95Ms])
       return (
-        unlessSome(picture.bands) ??
+        (picture.bands.length === 0 ? 'there is only one attempt' : undefined) ??
         unlessTimes([...times, picture.deadlineMs ?? 0, ...(picture.seen ?? []).map(({ atMs }) => atMs)])
       )
     }

@@ -3,6 +3,7 @@ import { describe, it } from 'vitest'
 import { HOSTILE, PICTURES, STORM } from '../plots/pictures.test-kit.ts'
 import { problemOfXml } from '../plots/svg/xml.test-kit.ts'
 import { reportHtml, type ReportInput } from './report.ts'
+import { SCRIPT } from './script.ts'
 import { stopsOf } from './stops.ts'
 
 function report(name: string): ReportInput {
@@ -75,6 +76,18 @@ describe('a report', () => {
   })
 })
 
+describe('the script of a report', () => {
+  it('shows five lines at first, from the first to the last, and all where there are no more', () => {
+    const [, rule] = /const shownAtFirst = (.*)\n/.exec(SCRIPT)!
+    const shown = (count: number): number[] =>
+      // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the script is a text, for browsers
+      [...(new Function('names', `return ${rule}`) as (names: unknown[]) => Set<number>)(Array.from({ length: count }))]
+    assert.deepEqual(shown(20), [0, 5, 10, 14, 19])
+    for (const count of [2, 3, 4, 5]) assert.equal(shown(count).length, count)
+    assert.match(SCRIPT, /checked: shownAtFirst\.has\(index\)/)
+  })
+})
+
 describe('the stops of a picture', () => {
   it('of arrivals are its steps, with the kinds of calls that there are, numbered as in the picture', () => {
     const { series, stops } = stopsOf({ ...STORM, series: [{ name: 'a', first: [2], retries: [0], hedges: [1] }] })!
@@ -83,6 +96,10 @@ describe('the stops of a picture', () => {
       { name: 'hedges', index: 2 },
     ])
     assert.deepEqual(stops, [{ place: 0.5, say: '0 ms', values: ['2/s', '1/s'] }])
+  })
+
+  it('of a tier say whose first attempts they are', () => {
+    assert.equal(stopsOf({ ...STORM, firstAttemptsOf: 'api' })!.series[0]!.name, 'first attempts of api')
   })
 
   it('of a distribution say what is served by then, also on an axis of factors', () => {

@@ -67,9 +67,11 @@ for (const figure of document.querySelectorAll('figure.live')) {
   const toggles = document.createElement('fieldset')
   toggles.className = 'toggles'
   toggles.append(make('legend', 'Shown'))
+  // More than five lines at once are a thicket: these are spread from the first to the last, the others can be asked for.
+  const shownAtFirst = new Set([0, 1, 2, 3, 4].map(part => Math.round((part * (names.length - 1)) / 4)))
   for (const [index, name] of names.entries()) {
-    const box = Object.assign(document.createElement('input'), { type: 'checkbox', checked: true })
-    box.addEventListener('change', () => {
+    const box = Object.assign(document.createElement('input'), { type: 'checkbox', checked: shownAtFirst.has(index) })
+    const choose = () => {
       if (box.checked) hidden.delete(index)
       else hidden.add(index)
       for (const shape of svg.querySelectorAll('[data-series="' + numbers[index] + '"]'))
@@ -77,7 +79,9 @@ for (const figure of document.querySelectorAll('figure.live')) {
       for (const key of svg.querySelectorAll('[data-key="' + numbers[index] + '"]'))
         key.classList.toggle('faded', !box.checked)
       show()
-    })
+    }
+    box.addEventListener('change', choose)
+    choose()
     const label = document.createElement('label')
     label.append(box, ' ' + name)
     toggles.append(label)

@@ -1,5 +1,5 @@
 /** Where the pointer can stop in a picture, and what is said there. */
-import { columnsOf } from '../plots/buckets.ts'
+import { columnsOf, sayFirst } from '../plots/buckets.ts'
 import { sayMs, sayRate, sayShare, unitFor } from '../plots/format.ts'
 import type { ArrivalsPicture, DistributionPicture, Picture } from '../plots/picture.ts'
 import { problemOf } from '../plots/problem.ts'
@@ -33,7 +33,7 @@ function arrivalStops(picture: ArrivalsPicture): Stops {
   const { series, columnMs, endMs } = columnsOf(picture, MOST_STEPS)
   const unit = unitFor(endMs)
   const kinds = (['first', 'retries', 'hedges'] as const)
-    .map((kind, index) => ({ kind, name: kind === 'first' ? 'first attempts' : kind, index }))
+    .map((kind, index) => ({ kind, name: kind === 'first' ? sayFirst(picture) : kind, index }))
     .filter(({ kind }) => series[0]!.columns.some(column => column[kind] > 0))
   const isStacked = series.length === 1
   return {

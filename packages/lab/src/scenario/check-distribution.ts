@@ -1,30 +1,36 @@
 import type { Problem } from '@secondwind/resilience'
-import { byKind, duration, listOf, numberBetween, record } from './shape.ts'
+import { byKind, duration, listOf, numberBetween, record, type Shape } from './shape.ts'
 
 const positive = duration(1e-9)
 
+/** A mixture of so many mixtures is a histogram. */
+const MOST_NESTED = 10
+
 /** A number of milliseconds, or an object with its kind. */
-export function checkDistribution(value: unknown, at: string): Problem[] {
+export const checkDistribution: Shape = (value, at) => checkNested(value, at, 0)
+
+function checkNested(value: unknown, at: string, depth: number): Problem[] {
   if (typeof value === 'number') return duration()(value, at)
-  const problems = shape(value, at)
+  if (depth > MOST_NESTED) return [{ at, is: 'bimodal', say: `must not lie deeper than ${MOST_NESTED} others` }]
+  const problems = shapeOf((inner, below) => checkNested(inner, below, depth + 1))(value, at)
   return problems.length > 0 ? problems : checkOrder(value as { readonly kind: string }, at)
 }
 
-const shape = byKind({
+function shapeOf(nested: Shape): Shape {
+  return byKind({
+    ...FLAT,
+    bimodal: [{ fast: nested, slow: nested, slowShare: numberBetween(0, 1) }],
+  })
+}
+
+const FLAT: Parameters<typeof byKind>[0] = {
   exponential: [{ meanMs: duration() }],
   uniform: [{ fromMs: duration(), toMs: duration() }],
   normal: [{ meanMs: duration(), deviationMs: duration() }],
   'log-normal': [{ medianMs: positive, p99Ms: positive }],
-  bimodal: [
-    {
-      fast: (value, at) => checkDistribution(value, at),
-      slow: (value, at) => checkDistribution(value, at),
-      slowShare: numberBetween(0, 1),
-    },
-  ],
   histogram: [{ buckets: listOf(record({ upToMs: duration(), count: numberBetween(0, 1e15) }), 100_000) }],
   survival: [{ points: listOf(record({ ms: positive, longerShare: numberBetween(1e-300, 1) }), 10_000) }],
-})
+}
 
 /** What each number alone cannot see. */
 function checkOrder(value: { readonly kind: string }, at: string): Problem[] {

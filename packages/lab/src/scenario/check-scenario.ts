@@ -1,7 +1,7 @@
 import { checkPolicy, KILL_LEVELS, type Problem } from '@secondwind/resilience'
 import { checkDistribution } from './check-distribution.ts'
-import { memoryProblems } from './memory.ts'
-import type { Dependency, Scenario } from './scenario.ts'
+import { contradictionsIn } from './contradictions.ts'
+import type { Scenario } from './scenario.ts'
 import {
   below,
   byKind,
@@ -10,13 +10,13 @@ import {
   isRecord,
   listOf,
   namedBy,
-  nearestOf,
   numberBetween,
   oneOf,
   record,
   text,
   wholeNumber,
 } from './shape.ts'
+import { sizeProblems } from './size.ts'
 
 export type ScenarioCheck =
   | { readonly scenario: Scenario; readonly problems?: undefined }
@@ -24,13 +24,9 @@ export type ScenarioCheck =
 
 /** The scenario, or everything that is wrong with it, its policies included. */
 export function checkScenario(input: unknown): ScenarioCheck {
-  const problems = [...scenarioShape(input, ''), ...policyProblems(input)]
-  if (problems.length > 0) return { problems }
-  const scenario = input as Scenario
-  const contradictions = [...nameProblems(scenario), ...timeProblems(scenario)]
-  if (contradictions.length > 0) return { problems: contradictions }
-  const tooMuch = memoryProblems(scenario)
-  return tooMuch.length > 0 ? { problems: tooMuch } : { scenario }
+  const wrong = [...scenarioShape(input, ''), ...policyProblems(input), ...contradictionsIn(input)]
+  const problems = [...wrong, ...sizeProblems(input, wrong)]
+  return problems.length > 0 ? { problems } : { scenario: input as Scenario }
 }
 
 const rate = numberBetween(0, 1e9)
@@ -43,15 +39,18 @@ const network = record(
   { latencyMs: 'delayMs, which is one way' },
 )
 
-const arrivals = byKind({
-  poisson: [{ perSecond: rate }],
-  constant: [{ perSecond: rate }],
-  ramp: [{ points }, { even: flag }],
-  spike: [{ perSecond: rate, peakPerSecond: rate, fromMs: duration(), untilMs: duration() }, { even: flag }],
-  trace: [{ atMs: listOf(duration(), 10_000_000) }],
-  closed: [{ thinkMs: checkDistribution }],
-  together: [{ atMs: duration() }],
-})
+const arrivals = byKind(
+  {
+    poisson: [{ perSecond: rate }],
+    constant: [{ perSecond: rate }],
+    ramp: [{ points }, { even: flag }],
+    spike: [{ perSecond: rate, peakPerSecond: rate, fromMs: duration(), untilMs: duration() }, { even: flag }],
+    trace: [{ atMs: listOf(duration(), 10_000_000) }],
+    closed: [{ thinkMs: checkDistribution }],
+    together: [{ atMs: duration() }],
+  },
+  { rate: 'perSecond', ratePerSecond: 'perSecond', rps: 'perSecond', qps: 'perSecond', load: 'perSecond' },
+)
 
 const group = record(
   { name: text, calls: text, arrivals },
@@ -70,7 +69,7 @@ const group = record(
       minSamples: wholeNumber(1, 100_000),
     }),
   },
-  { policy: 'pipeline', clients: 'count', target: 'calls', dependency: 'calls' },
+  { policy: 'pipeline', clients: 'count', target: 'calls', dependency: 'calls', dependsOn: 'calls' },
 )
 
 const queue = record(
@@ -83,7 +82,14 @@ const queue = record(
     intervalMs: duration(0.001),
     dropsExpired: flag,
   },
-  { limit: 'maxLength', kind: 'order', length: 'maxLength' },
+  {
+    limit: 'maxLength',
+    kind: 'order',
+    length: 'maxLength',
+    size: 'maxLength',
+    capacity: 'maxLength',
+    shed: 'maxLength',
+  },
 )
 
 const trouble = record(
@@ -96,7 +102,16 @@ const trouble = record(
     unreachable: flag,
     addedMs: duration(),
   },
-  { atMs: 'fromMs', toMs: 'untilMs', durationMs: 'untilMs' },
+  {
+    atMs: 'fromMs',
+    toMs: 'untilMs',
+    durationMs: 'untilMs',
+    errors: 'errorRate',
+    failureRate: 'errorRate',
+    down: 'unreachable',
+    latencyMs: 'addedMs',
+    speed: 'capacity',
+  },
 )
 
 const downstream = record(
@@ -121,20 +136,29 @@ const dependency = record(
     slowStartMs: duration(),
     troubles: listOf(trouble, 10_000),
   },
-  { latencyMs: 'serviceMs', capacity: 'servers', failureRate: 'errorRate', faults: 'troubles', calls: 'downstream' },
+  {
+    latencyMs: 'serviceMs',
+    capacity: 'servers',
+    errors: 'errorRate',
+    failureRate: 'errorRate',
+    faults: 'troubles',
+    calls: 'downstream',
+    dependsOn: 'downstream',
+    shed: 'queue.maxLength',
+  },
 )
 
 const killOrder = record({ atMs: duration(), level: oneOf(...KILL_LEVELS) }, { untilMs: duration(), pipeline: text })
 
 const scenarioShape = record(
-  { name: text, durationMs: duration(1), clients: listOf(group, 1_000), dependencies: namedBy(dependency) },
+  { name: text, durationMs: duration(1), clients: listOf(group, 1_000), dependencies: namedBy(dependency, 1_000) },
   {
     about: value => (typeof value === 'string' ? [] : [{ at: 'about', is: value, say: 'must be a text' }]),
     drainMs: duration(),
     warmUpMs: duration(),
     stepMs: duration(0.001),
     // Looked at one by one, as policies.
-    pipelines: namedBy(() => []),
+    pipelines: namedBy(() => [], 1_000),
     killOrders: listOf(killOrder, 1_000),
   },
   { policies: 'pipelines', duration: 'durationMs', seed: 'the seed beside the scenario, not in it' },
@@ -149,83 +173,4 @@ function policyProblems(input: unknown): Problem[] {
       at: below(`pipelines.${name}`, problem.at).replace(/\.$/, ''),
     })),
   )
-}
-
-/** Whatever is called, followed or named must be there; and nobody may call himself, however far around. */
-function nameProblems({ clients, dependencies, pipelines = {}, killOrders = [] }: Scenario): Problem[] {
-  const known = (names: object, what: string, name: string | undefined, at: string): Problem[] => {
-    if (name === undefined || Object.hasOwn(names, name)) return []
-    const near = nearestOf(name, Object.keys(names))
-    return [
-      { at, is: name, say: `is no ${what} of this scenario${near === undefined ? '' : `; did you mean ${near}?`}` },
-    ]
-  }
-  const names = clients.map(({ name }) => name)
-  return [
-    ...clients.flatMap(({ calls, pipeline, name }, place) => [
-      ...known(dependencies, 'dependency', calls, `clients.${place}.calls`),
-      ...known(pipelines, 'pipeline', pipeline, `clients.${place}.pipeline`),
-      ...(names.indexOf(name) < place ? [{ at: `clients.${place}.name`, is: name, say: 'is there twice' }] : []),
-    ]),
-    ...Object.entries(dependencies).flatMap(([name, { downstream: below = [], troubles = [], replicas = [] }]) => [
-      ...below.flatMap(({ calls, pipeline }, place) => [
-        ...known(dependencies, 'dependency', calls, `dependencies.${name}.downstream.${place}.calls`),
-        ...known(pipelines, 'pipeline', pipeline, `dependencies.${name}.downstream.${place}.pipeline`),
-      ]),
-      ...troubles.flatMap(({ replica }, place) => {
-        const those = Object.fromEntries(replicas.map(one => [one.name, one]))
-        return known(those, 'replica', replica, `dependencies.${name}.troubles.${place}.replica`)
-      }),
-      ...(isCircular(dependencies, name)
-        ? [
-            {
-              at: `dependencies.${name}.downstream`,
-              is: name,
-              say: 'leads back to where it began: calls would never end',
-            },
-          ]
-        : []),
-    ]),
-    ...killOrders.flatMap(({ pipeline }, place) =>
-      known(pipelines, 'pipeline', pipeline, `killOrders.${place}.pipeline`),
-    ),
-  ]
-}
-
-function isCircular(dependencies: { readonly [name: string]: Dependency }, start: string): boolean {
-  const seen = new Set<string>()
-  const leadsBack = (name: string): boolean =>
-    (dependencies[name]?.downstream ?? []).some(({ calls }) => {
-      if (calls === start) return true
-      if (seen.has(calls)) return false
-      seen.add(calls)
-      return leadsBack(calls)
-    })
-  return leadsBack(start)
-}
-
-function timeProblems({ clients, dependencies, durationMs, warmUpMs = 0 }: Scenario): Problem[] {
-  const order = (from: number, until: number, at: string): Problem[] =>
-    until > from ? [] : [{ at, is: until, say: `must be later than fromMs, ${from}` }]
-  const isSorted = (values: readonly number[]): boolean =>
-    values.every((value, place) => place === 0 || value >= values[place - 1]!)
-  return [
-    ...(warmUpMs < durationMs
-      ? []
-      : [{ at: 'warmUpMs', is: warmUpMs, say: `must be less than durationMs, ${durationMs}` }]),
-    ...clients.flatMap(({ arrivals }, place) => {
-      const at = `clients.${place}.arrivals`
-      if (arrivals.kind === 'spike') return order(arrivals.fromMs, arrivals.untilMs, `${at}.untilMs`)
-      if (arrivals.kind === 'ramp' && !isSorted(arrivals.points.map(({ atMs }) => atMs)))
-        return [{ at: `${at}.points`, is: 'points', say: 'must be in the order of their instants' }]
-      if (arrivals.kind === 'trace' && !isSorted(arrivals.atMs))
-        return [{ at: `${at}.atMs`, is: 'instants', say: 'must be in their order' }]
-      return []
-    }),
-    ...Object.entries(dependencies).flatMap(([name, { troubles = [] }]) =>
-      troubles.flatMap(({ fromMs, untilMs }, place) =>
-        order(fromMs, untilMs, `dependencies.${name}.troubles.${place}.untilMs`),
-      ),
-    ),
-  ]
 }

@@ -23,7 +23,7 @@ describe('named scenarios', () => {
     assert.ok(runOf('errors').clients['clients']!.successShare > 0.99)
     assert.ok(runOf('storm').dependencies['database']!.amplification > 1.2)
     assert.ok(runOf('fail-over').clients['clients']!.successShare > 0.999)
-  })
+  }, 60_000)
 
   it('with a slow tail are better off with hedges', () => {
     const scenario = SCENARIOS['slow-tail']!

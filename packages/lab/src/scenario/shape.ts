@@ -13,7 +13,7 @@ export function numberBetween(from: number, to: number): Shape {
 
 /** Simulated time need not be whole. Ten years: a longer one is a slip of the keyboard. */
 export function duration(from = 0): Shape {
-  return must(value => isBetween(value, from, LONGEST_MS), `milliseconds, ${from} or more`)
+  return must(value => isBetween(value, from, LONGEST_MS), `milliseconds from ${from} to ${LONGEST_MS}, ten years`)
 }
 
 const LONGEST_MS = 315_576_000_000
@@ -36,11 +36,11 @@ export function listOf(shape: Shape, longest: number): Shape {
       : [{ at, is: value, say: `must be a list of 1 to ${longest} entries` }]
 }
 
-export function namedBy(shape: Shape): Shape {
+export function namedBy(shape: Shape, most: number): Shape {
   return (value, at) =>
-    isRecord(value)
+    isRecord(value) && Object.keys(value).length <= most
       ? Object.entries(value).flatMap(([name, entry]) => shape(entry, `${at}.${name}`))
-      : [{ at, is: value, say: 'must be an object with names' }]
+      : [{ at, is: value, say: `must be an object with at most ${most} names` }]
 }
 
 export type Shapes = { readonly [field: string]: Shape }
@@ -67,11 +67,14 @@ export function record(required: Shapes, optional: Shapes = {}, wrongWords: Wron
 export type WrongWords = { readonly [word: string]: string }
 
 /** One of several objects, told apart by their `kind`. */
-export function byKind(kinds: { readonly [kind: string]: readonly [required: Shapes, optional?: Shapes] }): Shape {
+export function byKind(
+  kinds: { readonly [kind: string]: readonly [required: Shapes, optional?: Shapes] },
+  wrongWords: WrongWords = {},
+): Shape {
   return (value, at) => {
     const kind = isRecord(value) ? value['kind'] : undefined
     const shapes = typeof kind === 'string' && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
-    if (shapes !== undefined) return record({ kind: text, ...shapes[0] }, shapes[1])(value, at)
+    if (shapes !== undefined) return record({ kind: text, ...shapes[0] }, shapes[1], wrongWords)(value, at)
     const near = typeof kind === 'string' ? nearestOf(kind, Object.keys(kinds)) : undefined
     const say = `must be one of ${Object.keys(kinds).join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`
     return [{ at: below(at, 'kind'), is: kind, say }]

@@ -1,6 +1,6 @@
 import { sayMs, sayShare, sayTimes } from '../plots/format.ts'
 import type { Estimate } from './over-seeds.ts'
-import { estimate } from './over-seeds.ts'
+import { estimate, sayMissing } from './over-seeds.ts'
 import type { Measure, Reading } from './reading.ts'
 
 /** What a policy must keep to; what is absent may be anything. */
@@ -16,7 +16,7 @@ export interface Limits {
 export interface LimitCheck {
   readonly name: string
   readonly holds: boolean
-  /** The mean over all seeds; absent: it has none, for it never recovered. */
+  /** The mean over all seeds; absent: a run has none, for it never recovered, or served nothing. */
   readonly is?: Estimate
   readonly limit: number
   readonly say: string
@@ -37,14 +37,17 @@ const RULES: { readonly [limit in keyof Limits]-?: Rule } = {
   maxP99Ms: { measure: 'p99Ms', name: 'p99', show: sayMs },
 }
 
-/** Each limit that was set, held against the mean over all seeds. */
+/**
+ * Each limit that was set, held against the mean over all seeds. What cannot be measured does not hold: a recovery where
+ * there is no trouble to get over should be refused before anything is run.
+ */
 export function checkLimits(readings: readonly Reading[], limits: Limits): LimitCheck[] {
   return Object.entries(limits).map(([key, limit]: [string, number]) => {
     const { measure, name, isLeast, show } = RULES[key as keyof Limits]
     const is = estimate(readings, measure)
     const holds = is !== undefined && (isLeast ? is.mean >= limit : is.mean <= limit)
     const word = isLeast ? 'at least' : 'at most'
-    const say = is === undefined ? 'it never recovered' : show(is.mean)
+    const say = is === undefined ? `missing: ${sayMissing(readings, measure)}` : show(is.mean)
     return { name, holds, ...(is && { is }), limit, say: `${say}, asked for ${word} ${show(limit)}` }
   })
 }

@@ -18,12 +18,30 @@ export function estimate(readings: readonly Reading[], measure: Measure): Estima
   return { mean, low: mean - half, high: mean + half }
 }
 
+/** Why there is no estimate of a measure: what happened in the runs that have none of it. */
+export function sayMissing(readings: readonly Reading[], measure: Measure): string {
+  const missing = readings.filter(reading => reading[measure] === undefined).length
+  const said = WHEN_MISSING[measure] ?? 'it has none'
+  return missing === readings.length ? said : `${said} in ${missing} of ${readings.length} runs`
+}
+
+const WHEN_MISSING: { readonly [measure in Measure]?: string } = {
+  p50Ms: 'nothing was served',
+  p99Ms: 'nothing was served',
+  recoveredAfterMs: 'it never recovered',
+  overCapacityMs: 'its capacity has no limit',
+}
+
 const MEASURES: readonly Measure[] = [
   'amplification',
   'peakPerSecond',
   'peakTimes',
   'overCapacityMs',
+  'repeatedCalls',
+  'operations',
   'servedShare',
+  'unended',
+  'goodputPerSecond',
   'p50Ms',
   'p99Ms',
   'lastEndMs',
@@ -37,7 +55,11 @@ export function meanReading(readings: readonly Reading[]): Reading {
     const mean = estimate(readings, measure)?.mean
     return mean === undefined ? [] : [[measure, mean]]
   })
-  return { ...Object.fromEntries(means), isMetastable: readings.some(({ isMetastable }) => isMetastable) } as Reading
+  return {
+    ...Object.fromEntries(means),
+    hadTrouble: readings.some(({ hadTrouble }) => hadTrouble),
+    isMetastable: readings.some(({ isMetastable }) => isMetastable),
+  } as Reading
 }
 
 /** The run in the middle: what one picture stands for when there are many. */

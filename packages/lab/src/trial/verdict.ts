@@ -9,32 +9,44 @@ const CHEAP_AMPLIFICATION = 1.2
 
 /** What retries did, compared with a world in which every call is made once. */
 export function verdictOf(reading: Reading, once: Reading): Verdict {
-  const { peakTimes, overCapacityMs, isMetastable, amplification } = reading
-  const points = 100 * (reading.servedShare - once.servedShare)
-  const added = (overCapacityMs ?? 0) - (once.overCapacityMs ?? 0)
-  const within = overCapacityMs === undefined ? '' : ', within the capacity'
+  const { operations, repeatedCalls, servedShare, isMetastable } = reading
+  if (operations === 0) return { kind: 'neither', say: 'Nothing was called: no operation began.' }
+  if (repeatedCalls === 0)
+    return { kind: 'neither', say: `No call was made twice: ${sayShare(servedShare)} of the operations succeed.` }
   if (isMetastable && !once.isMetastable)
     return { kind: 'bad', say: 'The trouble is over and the collapse stays: retries alone keep the dependency down.' }
-  const saved = `${sayShare(once.servedShare)} succeed without retries, ${sayShare(reading.servedShare)} with them`
-  if (added > 0 && points < WORTH_POINTS)
-    return {
-      kind: 'bad',
-      say: `These retries make the peak ${sayTimes(peakTimes)} as high and save almost nothing: ${saved}.`,
-    }
-  if (added > 0)
-    return {
-      kind: 'bad',
-      say: `Retries save ${sayNumber(points)} in a hundred operations, and push the dependency over its capacity for ${sayMs(added)}: ${saved}.`,
-    }
-  if (points >= WORTH_POINTS)
-    return {
-      kind: 'good',
-      say: `Retries save ${sayNumber(points)} in a hundred operations for ${sayTimes(amplification)} the calls${within}: ${saved}.`,
-    }
+  const gained = 100 * (servedShare - once.servedShare)
+  const { kind, say } = judge(reading, once, gained)
+  return {
+    kind,
+    say: `${say}: ${sayShare(once.servedShare)} succeed without retries, ${sayShare(servedShare)} with them.`,
+  }
+}
+
+function judge({ peakTimes, overCapacityMs, amplification }: Reading, once: Reading, gained: number): Verdict {
+  const over = sayOver(overCapacityMs ?? 0, once.overCapacityMs ?? 0)
+  const saved = `Retries save ${sayNumber(gained)} in a hundred operations`
+  const calls = sayTimes(amplification)
+  if (gained <= -WORTH_POINTS)
+    return { kind: 'bad', say: `Retries cost ${sayNumber(-gained)} in a hundred operations, for ${calls} the calls` }
+  if (over !== undefined)
+    return gained < WORTH_POINTS
+      ? {
+          kind: 'bad',
+          say: `These retries make the peak ${sayTimes(peakTimes)} as high and save ${gained > 0 ? 'almost ' : ''}nothing`,
+        }
+      : { kind: 'bad', say: `${saved}, and push the dependency over its capacity for ${over}` }
+  if (gained >= WORTH_POINTS) {
+    const within = overCapacityMs === undefined ? '' : ', within the capacity'
+    return { kind: 'good', say: `${saved} for ${calls} the calls${within}` }
+  }
   return amplification <= CHEAP_AMPLIFICATION
-    ? {
-        kind: 'good',
-        say: `These retries do no harm, ${sayTimes(amplification)} the calls, and change little: ${saved}.`,
-      }
-    : { kind: 'neither', say: `These retries make ${sayTimes(amplification)} the calls and change little: ${saved}.` }
+    ? { kind: 'good', say: `These retries do no harm, ${calls} the calls, and change little` }
+    : { kind: 'neither', say: `These retries make ${calls} the calls and change little` }
+}
+
+/** How much longer it is over its capacity than without retries; undefined: no longer. */
+function sayOver(overMs: number, onceMs: number): string | undefined {
+  if (overMs <= onceMs) return undefined
+  return onceMs === 0 ? sayMs(overMs) : `${sayMs(overMs - onceMs)} more`
 }

@@ -86,13 +86,22 @@ function servers(capacityPerSecond: number): { readonly servers: number; readonl
   return { servers, serviceMs: (1_000 * servers) / capacityPerSecond }
 }
 
-/** The same world, in which all clients go by another policy. */
-export function withPolicy(scenario: Scenario, policy: PolicyDocument, name = 'policy'): Scenario {
-  return {
-    ...scenario,
-    clients: scenario.clients.map(group => ({ ...group, pipeline: name })),
-    pipelines: { ...scenario.pipelines, [name]: policy },
-  }
+/**
+ * The same world, in which all clients go by another policy. It takes the place of theirs, so that orders by name still
+ * reach it; a tier that shares their document by its name follows it, too, and no other does.
+ */
+export function withPolicy(scenario: Scenario, policy: PolicyDocument): Scenario {
+  const { pipelines = {} } = scenario
+  const free = freeName(pipelines)
+  const clients = scenario.clients.map(group => ({ ...group, pipeline: group.pipeline ?? free }))
+  const changed = Object.fromEntries(clients.map(({ pipeline }) => [pipeline, policy]))
+  return { ...scenario, clients, pipelines: { ...pipelines, ...changed } }
+}
+
+function freeName(taken: object): string {
+  let name = 'policy'
+  for (let number = 2; Object.hasOwn(taken, name); number++) name = `policy ${number}`
+  return name
 }
 
 /** The same world, in which every call is made once: what retries are to be compared with. */

@@ -1,3 +1,4 @@
+import { largest } from '../measure/totals.ts'
 import type { PolicyDocument, Scenario, Trouble } from '../scenario/scenario.ts'
 import { callsPerSecond, claim, say, type WorkedCase } from './worked-case.ts'
 
@@ -148,7 +149,7 @@ export const queuedHerdCase: WorkedCase = {
   claims({ of, scale }) {
     const run = of('herd')
     const { queue } = run.dependencies['server']!.perStep
-    const longest = Math.max(...queue)
+    const longest = largest(queue)
     const drained = queue.findIndex((length, step) => step > 115 && length < longest / 1_000) * run.stepMs
     const exact = 'what is served during the spike is no queue: 18 000 and 0.9 s are exact'
     return [

@@ -83,6 +83,7 @@ export const compositeIncidentCase: WorkedCase = {
         theirs: '4',
         ours: say(early),
         holds: early > 3 && early < 5,
+        note: 'four are the tries of one tier: half of the calls failing is enough to fill the queue at C beyond the time-out, then nearly all fail, and A repeats what B has given up within the same minute',
       },
       { what: 'then', theirs: '16', ours: say(late), holds: late > 12 },
       {
@@ -102,7 +103,6 @@ export const compositeIncidentCase: WorkedCase = {
         what: variant,
         theirs: 'not told',
         ours: ending(variant),
-        holds: true,
       })),
     ]
   },

@@ -69,7 +69,6 @@ export const paymentsCase: WorkedCase = {
         what: '4xx at once · a duplicate answered from the record · two at once, one works',
         theirs: 'yes',
         ours: 'not simulated',
-        holds: true,
         note: 'they are promises of the classification and of the idempotency record, and tested there',
       },
     ]

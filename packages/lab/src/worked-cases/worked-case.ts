@@ -25,7 +25,8 @@ export interface Claim {
   readonly what: string
   readonly theirs: string
   readonly ours: string
-  readonly holds: boolean
+  /** Absent: nobody can say, for nothing was claimed, or nothing was simulated. */
+  readonly holds?: boolean
   /** Why not, or what the claim forgot. */
   readonly note?: string
 }

@@ -25,6 +25,7 @@ describe('an explanation', () => {
     const { sentence: _, amplification: __, warnings: ___, ...numbers } = explained({})
     assert.deepEqual(numbers, {
       maxCalls: 3,
+      budgetBound: 1.1,
       retries: [
         { retry: 1, minMs: 0, maxMs: 100, expectedMs: 50 },
         { retry: 2, minMs: 0, maxMs: 200, expectedMs: 100 },
@@ -68,7 +69,12 @@ describe('an explanation', () => {
     assert.equal(bound({ ...DEFAULT_BUDGET, ratio: 0.2, of: 'attempts' }), 1.25)
     assert.equal(bound({ ...DEFAULT_BUDGET, ratio: 1, of: 'attempts' }), undefined)
     assert.equal(bound({ kind: 'rate', perSecond: 1, burst: 1 }), undefined)
-    assert.equal(explained({}).budgetBound, undefined)
+  })
+
+  it("says of a bare policy what the library's own budget holds it to, and nothing where there is nothing to hold", () => {
+    assert.equal(explained({}).budgetBound, 1.1)
+    assert.equal(explained({ maxAttempts: 1 }).budgetBound, undefined)
+    assert.equal(explained({ name: 'a', retry: {}, budget: false }).budgetBound, undefined)
   })
 
   it('lists twenty retries and sums all of them', () => {

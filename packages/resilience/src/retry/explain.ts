@@ -2,6 +2,7 @@
  * What a policy will do, before it does it: plain data for dashboards and checks, and a sentence for people. Every
  * number comes from the rule itself, asked with other dice.
  */
+import { DEFAULT_BUDGET } from '../budget/policy.ts'
 import type { Problem } from '../check/problems.ts'
 import { checkPolicy, type PipelinePolicy } from '../pipeline/policy.ts'
 import { delayMs, delayRange, plainDelayMs } from './backoff.ts'
@@ -31,7 +32,10 @@ export interface Explanation {
   readonly certainAttempts: number
   /** Calls per operation at each failure rate, and how many operations succeed in the end. */
   readonly amplification: readonly Amplification[]
-  /** What a ratio budget holds the calls per operation to, in a long outage of a busy client; absent without one. */
+  /**
+   * What a ratio budget holds the calls per operation to, in a long outage of a busy client; absent without one, or when
+   * it allows all that `maxCalls` allows. The first moments may see more: a window hands out what it has saved at once.
+   */
   readonly budgetBound?: number
   readonly warnings: readonly Warning[]
 }
@@ -88,8 +92,9 @@ export function explainPolicy(
 ): Explanation | { readonly problems: readonly Problem[] } {
   const checked = checkPolicy(input)
   if (checked.problems !== undefined) return { problems: checked.problems }
+  // Whoever follows a bare policy has the library's own budget, unless another is handed in.
   const { retry, hedge, budget }: Partial<PipelinePolicy> & { readonly retry: RetryPolicy } =
-    'retry' in checked.policy ? checked.policy : { retry: checked.policy }
+    'retry' in checked.policy ? checked.policy : { retry: checked.policy, budget: DEFAULT_BUDGET }
   const { maxAttempts, totalBudgetMs, attemptTimeoutMs } = retry
   const waits = waitsOf(retry)
   const hangingMs = maxAttempts * attemptTimeoutMs
@@ -97,10 +102,11 @@ export function explainPolicy(
   const shortestMs = earliestEndMs(totalBudgetMs, waits)
   const longestMs = sum(waits, 'maxMs')
   const attempts = attemptsOf(retry, waits)
+  const maxCalls = maxAttempts * (1 + (hedge?.maxExtraCalls ?? 0))
   const bound = budgetBound(budget)
   return {
     sentence: sentenceOf(retry, waits),
-    maxCalls: maxAttempts * (1 + (hedge?.maxExtraCalls ?? 0)),
+    maxCalls,
     retries: waits.slice(0, LISTED_RETRIES),
     totalWait: { shortestMs, longestMs: upToDeadline(longestMs), expectedMs: upToDeadline(sum(waits, 'expectedMs')) },
     rideOut: { shortestMs, longestMs: upToDeadline(longestMs + hangingMs - attemptTimeoutMs) },
@@ -113,7 +119,7 @@ export function explainPolicy(
       callsPerOperation: amplification({ maxAttempts, failureRate }),
       successRate: 1 - failureRate ** maxAttempts,
     })),
-    ...(bound === undefined ? {} : { budgetBound: bound }),
+    ...(bound !== undefined && bound < maxCalls && { budgetBound: bound }),
     warnings: [...warningsOf(retry, waits, attempts), ...(budget === false ? [NO_BUDGET] : [])],
   }
 }

@@ -1,6 +1,6 @@
 /** Steps of calls a second: one policy stacked by why the calls were made, several as lines over each other. */
 import { amountAxis, timeAxis, type Axis } from '../axis.ts'
-import { columnsOf, spansBefore, type Column, type Columns } from '../buckets.ts'
+import { columnsOf, sayFirst, spansBefore, type Column, type Columns } from '../buckets.ts'
 import { sayMs, sayNumber, sayRate } from '../format.ts'
 import type { ArrivalsPicture, NamedSpan } from '../picture.ts'
 import { element, hint, pathThrough, text } from './element.ts'
@@ -18,7 +18,7 @@ import {
   type Pattern,
 } from './figure.ts'
 import type { Sheet } from './sheet.ts'
-import { SERIES } from './theme.ts'
+import { styleOf } from './theme.ts'
 
 /** Finer steps than this cannot be seen apart. */
 export const MOST_STEPS = 400
@@ -68,9 +68,9 @@ function places(x: Axis, y: Axis, { left, right, top, bottom }: Box): Places {
 
 /** Kinds of calls from the bottom up, each with where it ends. */
 const LAYERS = [
-  { kind: 'first', name: 'first attempts', upTo: (step: Column) => step.first },
-  { kind: 'retries', name: 'retries', upTo: (step: Column) => step.first + step.retries },
-  { kind: 'hedges', name: 'hedges', upTo: (step: Column) => step.total },
+  { kind: 'first', name: sayFirst, upTo: (step: Column) => step.first },
+  { kind: 'retries', name: () => 'retries', upTo: (step: Column) => step.first + step.retries },
+  { kind: 'hedges', name: () => 'hedges', upTo: (step: Column) => step.total },
 ] as const
 
 function stack({ series, columnMs, endMs }: Columns, at: Places, patternId: (pattern: Pattern) => string): string[] {
@@ -105,7 +105,7 @@ function looksOf(
 
 function overlay({ series, columnMs, endMs }: Columns, at: Places): string[] {
   return series.map(({ columns }, index) => {
-    const { colour, dashes } = SERIES[index % SERIES.length]!
+    const { colour, dashes } = styleOf(index)
     const line = outline(
       columns.map(({ total }) => total),
       { columnMs, endMs },
@@ -170,17 +170,18 @@ function capacityLine(capacity: number, { at, box }: { at: Places; box: Box }): 
   })
 }
 
-function entries({ series, capacityPerSecond }: ArrivalsPicture, patternId: (pattern: Pattern) => string): Key[] {
+function entries(picture: ArrivalsPicture, patternId: (pattern: Pattern) => string): Key[] {
+  const { series, capacityPerSecond } = picture
   const [one] = series
   const has = (counts: readonly number[] = []): boolean => counts.some(count => count > 0)
   const kinds = LAYERS.map(({ kind, name }, index): Key & { isThere: boolean } => ({
-    name,
+    name: name(picture),
     mark: boxKey(looksOf(kind, patternId)),
     series: index,
     isThere: has(one![kind]),
   }))
   const lines = series.map(({ name }, index): Key => {
-    const { colour, dashes } = SERIES[index % SERIES.length]!
+    const { colour, dashes } = styleOf(index)
     return { name, mark: lineKey({ class: `plot-line-${colour}`, 'stroke-dasharray': dashes }), series: index }
   })
   const capacity = {

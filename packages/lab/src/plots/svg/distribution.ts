@@ -6,13 +6,13 @@ import { distributionAxis, served } from '../spread.ts'
 import { element, hint, pathThrough, text } from './element.ts'
 import { axisBelow, axisBeside, figure, keys, lineKey, type Box, type Key } from './figure.ts'
 import type { Sheet } from './sheet.ts'
-import { SERIES } from './theme.ts'
+import { styleOf } from './theme.ts'
 
 export function distributionSvg(picture: DistributionPicture, { width, theme }: Sheet): string {
   const x = distributionAxis(picture)
   const y = amountAxis(1, 4, sayShare)
   const entries = picture.series.map((one, index): Key => {
-    const { colour, dashes } = SERIES[index % SERIES.length]!
+    const { colour, dashes } = styleOf(index)
     return {
       name: `${one.name}: ${served(one)}`,
       mark: lineKey({ class: `plot-line-${colour}`, 'stroke-dasharray': dashes }),
@@ -25,6 +25,7 @@ export function distributionSvg(picture: DistributionPicture, { width, theme }: 
     box.left + x.place(atMs) * (box.right - box.left),
     box.bottom - y.place(share) * (box.bottom - box.top),
   ]
+  const named = namedAtTheirEnd(picture.series, share => at(x.max, share)[1])
   return figure({
     title: picture.title,
     description: `Share served by a time. ${picture.series.map(describe).join(' ')}`,
@@ -36,15 +37,38 @@ export function distributionSvg(picture: DistributionPicture, { width, theme }: 
       legend.markup,
       axisBeside(y, box),
       axisBelow(x, box, picture.scale === 'log' ? 'time until the answer, log' : 'time until the answer'),
-      ...picture.series.map((one, index) => curve(one, index, { at, endMs: x.max })),
+      ...picture.series.map((one, index) => curve(one, index, { at, endMs: x.max, isNamed: named.has(index) })),
     ],
   })
 }
 
 type Place = (atMs: number, share: number) => [number, number]
 
-function curve(one: DistributionSeries, index: number, { at, endMs }: { at: Place; endMs: number }): string {
-  const { colour, dashes } = SERIES[index % SERIES.length]!
+/** Pixels between two labels. */
+const LABEL_HEIGHT = 14
+
+/** Curves with a label: something is never served, and no other label is in its way. The legend names all of them. */
+function namedAtTheirEnd(series: readonly DistributionSeries[], yOf: (share: number) => number): ReadonlySet<number> {
+  const taken: number[] = []
+  return new Set(
+    series.flatMap(({ points }, index) => {
+      const share = points.at(-1)?.share ?? 0
+      const y = yOf(share)
+      if (share >= 0.995 || taken.some(other => Math.abs(other - y) < LABEL_HEIGHT)) return []
+      taken.push(y)
+      return [index]
+    }),
+  )
+}
+
+interface CurveSpace {
+  readonly at: Place
+  readonly endMs: number
+  readonly isNamed: boolean
+}
+
+function curve(one: DistributionSeries, index: number, { at, endMs, isNamed }: CurveSpace): string {
+  const { colour, dashes } = styleOf(index)
   let before = 0
   const corners = thinned(one.points, atMs => Math.round(at(atMs, 0)[0])).flatMap(({ atMs, share }) => {
     const step = [at(atMs, before), at(atMs, share)]
@@ -70,7 +94,7 @@ function curve(one: DistributionSeries, index: number, { at, endMs }: { at: Plac
       'stroke-dasharray': dashes,
       class: `plot-line-${colour}`,
     }),
-    before < 0.995 ? never : '',
+    isNamed ? never : '',
   )
 }
 

@@ -5,7 +5,7 @@ import { anyPicture, COMPARED, HOSTILE, PICTURES, STORM } from '../pictures.test
 import type { Picture } from '../picture.ts'
 import { problemOf } from '../problem.ts'
 import { drawSvg } from './draw-svg.ts'
-import { COLOURS } from './theme.ts'
+import { COLOURS, styleOf } from './theme.ts'
 import { problemOfXml } from './xml.test-kit.ts'
 
 const SHAPES = /^(?:svg|g|title|desc|style|defs|pattern|rect|line|circle|path|text)$/
@@ -122,4 +122,18 @@ describe('colours', () => {
     })
     return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!
   }
+
+  it('tells twenty-five lines apart, without colours or with them', () => {
+    const styles = Array.from({ length: 25 }, (_, index) => styleOf(index))
+    assert.equal(new Set(styles.map(style => JSON.stringify(style))).size, 25)
+  })
+
+  it('names what is never served where there is room for it, and never one name on another', () => {
+    const served = [0.5, 0.51, 0.9].map(share => ({ name: `${share}`, points: [{ atMs: 1, share }] }))
+    const svg = drawSvg({ kind: 'cdf', title: 'Shares', series: served })
+    assert.deepEqual(
+      Array.from(svg.matchAll(/>([\d.]+ %) never<\/text>/g), ([, share]) => share),
+      ['50 %', '10 %'],
+    )
+  })
 })

@@ -32,14 +32,22 @@ export const COLOURS: Readonly<Record<'light' | 'dark', Readonly<Record<Colour, 
   },
 }
 
-/** Series in the order in which they are given; dashes tell them apart in print. Capacity and deadlines have `dead`. */
-export const SERIES: readonly { readonly colour: Colour; readonly dashes?: string }[] = [
-  { colour: 'running' },
-  { colour: 'retrying', dashes: '7 3' },
-  { colour: 'ok', dashes: '2 3' },
-  { colour: 'held', dashes: '10 3 2 3' },
-  { colour: 'quiet', dashes: '1 2' },
-]
+/** What a line looks like. */
+export interface LineStyle {
+  readonly colour: Colour
+  readonly dashes?: string
+}
+
+/** Capacity and deadlines have `dead`. */
+const SERIES_COLOURS: readonly Colour[] = ['running', 'retrying', 'ok', 'held', 'quiet']
+const SERIES_DASHES = [undefined, '7 3', '2 3', '10 3 2 3', '1 2'] as const
+
+/** Series in the order in which they are given; dashes tell them apart in print. No two of 25 look the same. */
+export function styleOf(index: number): LineStyle {
+  const round = Math.floor(index / SERIES_COLOURS.length)
+  const dashes = SERIES_DASHES[(index + round) % SERIES_DASHES.length]
+  return { colour: SERIES_COLOURS[index % SERIES_COLOURS.length]!, ...(dashes !== undefined && { dashes }) }
+}
 
 /** Rules for `plot-fill-…` and `plot-line-…`, below an element with the class `plot`. */
 export function styleSheet(theme: Theme): string {

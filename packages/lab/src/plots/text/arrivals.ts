@@ -1,6 +1,6 @@
 /** Columns of calls a second: one policy split by why the calls were made, or two laid over each other. */
 import { roundStep, timeAxis } from '../axis.ts'
-import { columnsOf, spansBefore, type Column } from '../buckets.ts'
+import { columnsOf, sayFirst, spansBefore, type Column } from '../buckets.ts'
 import { sayMs, sayNumber, sayRate } from '../format.ts'
 import type { ArrivalsPicture } from '../picture.ts'
 import {
@@ -14,6 +14,7 @@ import {
   type Line,
   type Sheet,
 } from './frame.ts'
+import type { Glyphs } from './glyphs.ts'
 
 export function arrivalsLines(picture: ArrivalsPicture, sheet: Sheet): Line[] {
   const { series, capacityPerSecond } = picture
@@ -27,14 +28,18 @@ export function arrivalsLines(picture: ArrivalsPicture, sheet: Sheet): Line[] {
       ? stacked(column, scale, sheet)
       : laidOver(column.total, heights[1]![index]!.total, scale, sheet),
   )
-  const rows = Array.from({ length: scale.rows }, (_, row) =>
+  const all = Array.from({ length: scale.rows }, (_, row) =>
     cells.flatMap(column => Array.from({ length: times }, () => column[scale.rows - 1 - row]!)),
   )
+  // The highest may reach less than half of its row, and leave it empty.
+  const [rows, labels] = all[0]!.every(cell => cell === EMPTY)
+    ? [all.slice(1), scale.labels.slice(1)]
+    : [all, scale.labels]
   const axis = timeAxis(merged.endMs, 7)
   return [
     ...wrapped(`${picture.title}, calls/s in columns of ${sayMs(merged.columnMs)}`, sheet, 'title'),
-    ...legend([...entries(picture, sheet), ...capacityEntry(capacityPerSecond, scale)], sheet),
-    ...framed({ rows, labels: scale.labels, axis, spans: spansBefore(merged.endMs, picture) }, sheet),
+    ...legend([...entries(picture, cells, sheet), ...capacityEntry(capacityPerSecond, scale)], sheet),
+    ...framed({ rows, labels, axis, spans: spansBefore(merged.endMs, picture) }, sheet),
   ]
 }
 
@@ -104,11 +109,17 @@ function stacked({ first, retries, total }: Column, scale: Scale, { glyphs }: Sh
     // A cell shows one kind: that of the middle of what is filled.
     const middle = (row + filled / 2) * scale.step
     const ink = middle <= first ? 'first' : middle <= first + retries ? 'retries' : 'hedges'
-    const eighths = Math.round(filled * 8)
-    if (eighths < 8 && !glyphs.isAscii) return { text: glyphs.partial[Math.max(0, eighths - 1)]!, ink }
-    if (eighths < 4) return { text: glyphs.partial[0]!, ink }
-    return { text: ink === 'first' ? glyphs.full : glyphs[ink], ink }
+    if (ink === 'first') return { text: filledBy(filled, glyphs), ink }
+    if (filled >= 0.5) return { text: glyphs[ink], ink }
+    // Colour alone must not say what a call was: only first attempts are drawn finer than half a cell.
+    return row === 0 ? { text: glyphs.few, ink } : emptyCell(row, scale)
   })
+}
+
+function filledBy(share: number, { isAscii, partial, full }: Glyphs): string {
+  const eighths = Math.round(share * 8)
+  if (isAscii) return eighths < 4 ? partial[0]! : full
+  return eighths < 8 ? partial[Math.max(0, eighths - 1)]! : full
 }
 
 /** What both have reached is solid; what only one has reached shows whose it is. */
@@ -131,8 +142,8 @@ function emptyCell(row: number, { capacityRow, capacityLine }: Scale): Cell {
   return row === capacityRow ? { text: capacityLine, ink: 'capacity' } : EMPTY
 }
 
-function entries({ series }: ArrivalsPicture, { glyphs }: Sheet): LegendEntry[] {
-  const [one, other] = series
+function entries(picture: ArrivalsPicture, cells: readonly (readonly Cell[])[], { glyphs }: Sheet): LegendEntry[] {
+  const [one, other] = picture.series
   if (other !== undefined)
     return [
       { text: glyphs.full, ink: 'both', name: 'both' },
@@ -141,9 +152,12 @@ function entries({ series }: ArrivalsPicture, { glyphs }: Sheet): LegendEntry[] 
     ]
   const has = (counts: readonly number[] = []): boolean => counts.some(count => count > 0)
   return [
-    { text: glyphs.full, ink: 'first', name: 'first attempts' },
+    { text: glyphs.full, ink: 'first', name: sayFirst(picture) },
     ...(has(one!.retries) ? [{ text: glyphs.retries, ink: 'retries' as const, name: 'retries' }] : []),
     ...(has(one!.hedges) ? [{ text: glyphs.hedges, ink: 'hedges' as const, name: 'hedges' }] : []),
+    ...(cells.some(([lowest]) => lowest!.text === glyphs.few)
+      ? [{ text: glyphs.few, ink: 'retries' as const, name: 'a few of them' }]
+      : []),
   ]
 }
 

@@ -25,7 +25,7 @@ describe('arrivals in a terminal', () => {
       ' █ first attempts  ▒ retries',
       ' ▔ capacity 400/s',
       '     │            ▒▒▒▒▒▒▒▒',
-      ' 400 ┤▔▔▔▔▔▔▔▔▔▔▔▔▒▒▒▒▒▒▒▒▄▄▄▄▔▔▔▔▔▔▔▔',
+      ' 400 ┤▔▔▔▔▔▔▔▔▔▔▔▔▒▒▒▒▒▒▒▒▒▒▒▒▔▔▔▔▔▔▔▔',
       '     │        ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒',
       ' 200 ┤        ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒',
       '     │████████████████████████████████',
@@ -49,6 +49,29 @@ describe('arrivals in a terminal', () => {
       '      0 s    2 s     4 s     6 s   8 s',
       '              ├─── outage ───┤',
     ])
+  })
+
+  it('show by their glyphs alone what a call was, however little of a cell it fills', () => {
+    const series = [{ name: 'a', first: [300, 250, 200, 0], retries: [0, 0, 10, 10] }]
+    const rowsOf = (ascii: boolean): string[] =>
+      linesOf(drawText({ kind: 'arrivals', title: 'Tops', bucketMs: 1_000, series }, { columns: 40, rows: 4, ascii }))
+    assert.deepEqual(rowsOf(false).slice(1, 6), [
+      ' █ first attempts  ▒ retries',
+      ' · a few of them',
+      '     │███████▄▄▄▄▄▄▄',
+      ' 200 ┤█████████████████████',
+      '     │█████████████████████·······',
+    ])
+    assert.deepEqual(rowsOf(true).slice(2, 6), [
+      ' , a few of them',
+      '     |##############',
+      ' 200 +#####################',
+      '     |#####################,,,,,,,',
+    ])
+  })
+
+  it('of a tier name whose first attempts they are', () => {
+    assert.match(drawText({ ...STORM, firstAttemptsOf: 'api' }), /█ first attempts of api {2}▒ retries/)
   })
 
   it('need nothing but ASCII when asked', () => {

@@ -4,9 +4,11 @@ export interface Glyphs {
   readonly full: string
   readonly retries: string
   readonly hedges: string
+  /** Retries or hedges that fill less than half a cell. */
+  readonly few: string
   /** The second of two policies where it is the larger. */
   readonly second: string
-  /** A cell filled from below: almost nothing first, almost full last; one alone stands for less than half. */
+  /** A cell filled from below by first attempts: almost nothing first, almost full last; one alone stands for less than half. */
   readonly partial: readonly string[]
   /** Cells from some to most. */
   readonly shades: readonly string[]
@@ -37,6 +39,7 @@ export const BLOCKS: Glyphs = {
   full: '█',
   retries: '▒',
   hedges: '░',
+  few: '·',
   second: '╱',
   partial: ['▁', '▂', '▃', '▄', '▅', '▆', '▇'],
   shades: ['░', '▒', '▓', '█'],
@@ -65,6 +68,7 @@ export const ASCII: Glyphs = {
   full: '#',
   retries: ':',
   hedges: '.',
+  few: ',',
   second: '/',
   partial: ['_'],
   shades: ['.', ':', '+', '#'],
