@@ -1,0 +1,112 @@
+import type { Clock } from '@secondwind/resilience'
+import { createStewards } from '../stewards.ts'
+import { createStoreClock } from '../store-clock.ts'
+import { StoreUnavailableError, type Answer, type TaskStore } from '../task-store.ts'
+import { Book } from './book.ts'
+import { claim, endedLeases, expire, leases, leasesOf, queues } from './claims.ts'
+import { release, settle, type EndedLease } from './ends.ts'
+import { HintBoard } from './hint-board.ts'
+import { enqueue } from './intake.ts'
+import { LaneMemories } from './lane-memories.ts'
+import { attemptNow, cancel, replay } from './operators.ts'
+import { PolicyBook } from './policy-book.ts'
+import { attempts, causes, laneCounters, list } from './reading.ts'
+import { sweep } from './sweep.ts'
+
+export interface MemoryStoreOptions {
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>
+  /** Time since the machine was started, suspends included; left out, suspends go unseen. */
+  readonly bootMs?: () => number
+}
+
+/** The reference: what the other stores are compared with, and enough for trying things out. It ends with its process. */
+export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
+  const time = createStoreClock(options)
+  const book = new Book()
+  const stewards = createStewards()
+  const memories = new LaneMemories()
+  const policies = new PolicyBook()
+  const hints = new HintBoard()
+  let isClosed = false
+
+  const read = async <Result>(verb: () => Result): Promise<Result> => {
+    if (isClosed) throw new StoreUnavailableError('store-closed', 'the store was closed; nothing can be asked of it')
+    return verb()
+  }
+
+  /** A call is applied in one piece and at one instant; what it has to tell goes out behind it. */
+  const apply = <Result>(verb: (now: number) => Result): Promise<Answer & Result> =>
+    read(() => {
+      const now = time.now()
+      const result = verb(now)
+      hints.send()
+      return { now, ...result }
+    })
+
+  /** A steward knows what it has written itself, and hears of what a former one did. */
+  const told = <Result>({ result, entry }: EndedLease<Result>): Result => {
+    if (entry !== undefined && !stewards.isSteward(entry.partition, entry.claimed!.steward)) hints.note(entry)
+    return result
+  }
+
+  return {
+    kind: 'memory',
+    durability: 'none',
+
+    enqueue: (tasks, limits) => apply(() => ({ results: tasks.map(task => enqueue(book, hints, task, limits)) })),
+
+    beat: instance => apply(now => stewards.beat(instance, now)),
+    take: ask => apply(() => ({ taken: stewards.take(ask) })),
+    give: ask => apply(() => ({ given: stewards.give(ask) })),
+
+    queues: ask => apply(() => queues(book, ask)),
+    leases: ask => apply(() => leases(book, ask)),
+    claim: ask =>
+      apply(now =>
+        stewards.isSteward(ask.partition, ask.steward)
+          ? { kind: 'claimed', ...claim(book, ask, now) }
+          : { kind: 'refused' },
+      ),
+    endedLeases: ({ partition, limit }) => apply(now => ({ tasks: endedLeases(book, partition, limit, now) })),
+    leasesOf: ({ partition, token }) => apply(() => ({ taskIds: leasesOf(book, partition, token) })),
+    expire: ask =>
+      apply(now => (stewards.isSteward(ask.partition, ask.steward) ? expire(book, ask, now) : { expired: [] })),
+    remember: ({ partition, steward, lane, memory }) =>
+      apply(() => {
+        const remembered = stewards.isSteward(partition, steward)
+        if (remembered) memories.write(partition, lane, memory)
+        return { remembered }
+      }),
+    memories: ask => apply(() => memories.list(ask)),
+
+    settle: settlements => apply(now => ({ results: settlements.map(each => told(settle(book, each, now))) })),
+    release: held => apply(now => ({ results: held.map(each => told(release(book, each, now))) })),
+
+    cancel: taskId => apply(now => cancel(book, taskId, now)),
+    attemptNow: taskId => apply(now => attemptNow(book, hints, taskId, now)),
+    replay: ask => apply(now => replay(book, hints, ask, now)),
+
+    get: taskId => read(() => book.find(taskId)?.task),
+    attempts: ask => read(() => attempts(book, ask)),
+    list: ask => read(() => list(book, ask)),
+    causes: ask => read(() => causes(book, ask)),
+    counters: () =>
+      read(() => {
+        const { attempts: _, firstAttempts: __, ...tasks } = book.total
+        return { tasks }
+      }),
+    laneCounters: ask => read(() => laneCounters(book, ask)),
+
+    putPolicy: (policyId, document) => apply(now => policies.put(policyId, document, now)),
+    policy: (policyId, version) => read(() => policies.find(policyId, version)),
+    policies: ask => read(() => policies.list(ask)),
+    policyVersions: (policyId, ask) => read(() => policies.versions(policyId, ask)),
+
+    sweep: ask => apply(() => ({ swept: sweep(book, ask) })),
+    health: () => read(() => ({ now: time.now(), clockSkewMs: time.skewMs() })),
+    onHint: listener => hints.listen(listener),
+    close: async () => {
+      isClosed = true
+    },
+  }
+}

@@ -1,0 +1,101 @@
+import { causeOf } from '../../task/cause.ts'
+import type { AttemptRow, Task } from '../../task/task.ts'
+import { cursorOf } from '../cursor.ts'
+import type {
+  AttemptsPage,
+  Cause,
+  CausesPage,
+  LaneCounters,
+  LanesPage,
+  Page,
+  TaskFilter,
+  TasksPage,
+} from '../task-store.ts'
+import type { Book, Tally } from './book.ts'
+import { pageFrom } from './page.ts'
+
+const LIST = cursorOf('list', 'number')
+
+/** A filter that fits nothing must not walk through everything in one call. */
+const MOST_LOOKED_AT = 1_000
+
+export function list(book: Book, { filter, limit, cursor }: TasksPage): Page<Task> {
+  const from = cursor === undefined ? undefined : { at: 0, number: LIST.read(cursor)[0] }
+  const looked = book.arrivals.before(from, MOST_LOOKED_AT)
+  const items: Task[] = []
+  let last = from
+  for (const { at, number, item } of looked) {
+    if (items.length === limit) break
+    last = { at, number }
+    if (isWanted(item.task, filter)) items.push(item.task)
+  }
+  if (last === undefined || book.arrivals.before(last, 1).length === 0) return { items }
+  return { items, nextCursor: LIST.write([last.number]) }
+}
+
+function isWanted(task: Task, filter: TaskFilter): boolean {
+  const { state, progress, lastAttempt, createdAt } = task
+  const reason = state.status === 'EXHAUSTED' ? state.reason : undefined
+  return (
+    task.tenant === filter.tenant &&
+    isAny(filter.status, state.status) &&
+    isAny(filter.destination, task.destination) &&
+    isAny(filter.policyId, task.policyId) &&
+    isAny(filter.errorCode, lastAttempt?.errorCode) &&
+    isAny(filter.reason, reason) &&
+    progress.attemptNumber >= (filter.attemptFrom ?? 0) &&
+    createdAt >= (filter.createdFrom ?? -Infinity) &&
+    createdAt < (filter.createdTo ?? Infinity) &&
+    (filter.causeId === undefined || (reason !== undefined && causeOf({ ...task, reason }) === filter.causeId))
+  )
+}
+
+function isAny<Value>(wanted: Value | undefined, is: Value | undefined): boolean {
+  return wanted === undefined || wanted === is
+}
+
+const ATTEMPTS = cursorOf('attempts', 'number')
+
+export function attempts(book: Book, { taskId, ...page }: AttemptsPage): Page<AttemptRow> {
+  const rows = [...(book.find(taskId)?.attempts.entries() ?? [])]
+  const { items, nextCursor } = pageFrom(rows, page, ATTEMPTS, {
+    placeOf: ([index]): [number] => [index],
+    isShown: ([index], [last]) => index <= last,
+  })
+  return { items: items.map(([, row]) => row), ...(nextCursor !== undefined && { nextCursor }) }
+}
+
+const CAUSES = cursorOf('causes', 'number', 'string')
+
+export function causes(book: Book, { tenant, destination, ...page }: CausesPage): Page<Cause> {
+  return pageFrom(book.causes.of(tenant, destination), page, CAUSES, {
+    placeOf: ({ count, causeId }): [number, string] => [count, causeId],
+    isShown: (cause, [count, causeId]) => cause.count > count || (cause.count === count && cause.causeId <= causeId),
+  })
+}
+
+const LANES = cursorOf('laneCounters', 'string')
+
+export function laneCounters(book: Book, { tenant, ...page }: LanesPage): Page<LaneCounters> {
+  const lanes = [...book.lanes]
+    .filter(([lane]) => tenant === undefined || lane.startsWith(`${tenant} `))
+    .map(([lane, tally]) => countersOf(lane, tally))
+    .toSorted((one, other) => (one.lane < other.lane ? -1 : 1))
+  return pageFrom(lanes, page, LANES, {
+    placeOf: ({ lane }): [string] => [lane],
+    isShown: ({ lane }, [last]) => lane <= last,
+  })
+}
+
+function countersOf(lane: string, tally: Tally): LaneCounters {
+  return {
+    lane,
+    pending: tally.PENDING,
+    inFlight: tally.IN_FLIGHT,
+    succeeded: tally.SUCCEEDED,
+    exhausted: tally.EXHAUSTED,
+    cancelled: tally.CANCELLED,
+    attempts: tally.attempts,
+    firstAttempts: tally.firstAttempts,
+  }
+}

@@ -1,0 +1,91 @@
+/** What can be read from a store: pages of tasks, attempts, causes, counters and policies. */
+import type { GiveUpReason, RetryPolicy } from '@secondwind/resilience'
+import type { TaskStatus } from '../task/task.ts'
+
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  /** Absent at the end. */
+  readonly nextCursor?: string
+}
+
+export interface PageAsk {
+  readonly cursor?: string
+  readonly limit: number
+}
+
+export interface AttemptsPage extends PageAsk {
+  readonly taskId: string
+}
+
+export interface TasksPage extends PageAsk {
+  readonly filter: TaskFilter
+}
+
+export interface TaskFilter {
+  readonly tenant: string
+  readonly status?: TaskStatus
+  readonly destination?: string
+  readonly policyId?: string
+  /** At least so many attempts made. */
+  readonly attemptFrom?: number
+  /** Of the newest attempt. */
+  readonly errorCode?: string
+  readonly createdFrom?: number
+  readonly createdTo?: number
+  /** Of dead letters. */
+  readonly reason?: GiveUpReason
+  readonly causeId?: string
+}
+
+export interface CausesPage extends PageAsk {
+  readonly tenant: string
+  readonly destination?: string
+}
+
+/** Dead letters that died of the same thing. */
+export interface Cause {
+  readonly causeId: string
+  readonly destination: string
+  readonly reason: GiveUpReason
+  readonly responseStatus?: number
+  readonly errorCode?: string
+  /** Of one of them. */
+  readonly errorMessage?: string
+  readonly count: number
+  readonly firstAt: number
+  readonly lastAt: number
+  /** Some of them, at most three. */
+  readonly sampleTaskIds: readonly string[]
+}
+
+export interface Counters {
+  readonly tasks: { readonly [status in TaskStatus]: number }
+}
+
+export interface LanesPage extends PageAsk {
+  readonly tenant?: string
+}
+
+export interface LaneCounters {
+  readonly lane: string
+  readonly pending: number
+  readonly inFlight: number
+  readonly succeeded: number
+  readonly exhausted: number
+  readonly cancelled: number
+  /** Attempts that were made, and those of them that were a task's first. */
+  readonly attempts: number
+  readonly firstAttempts: number
+}
+
+export interface PutPolicy {
+  readonly kind: 'created' | 'same' | 'new-version'
+  readonly record: PolicyRecord
+}
+
+export interface PolicyRecord {
+  readonly policyId: string
+  readonly version: number
+  readonly document: RetryPolicy
+  readonly createdAt: number
+}

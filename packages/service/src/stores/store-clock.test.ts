@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { describe, it } from 'vitest'
+import { virtualClock, type VirtualClock } from '@secondwind/resilience/testing'
+import { createStoreClock, uptimeMs, type StoreClock } from './store-clock.ts'
+
+const HOUR_MS = 3_600_000
+
+/** A machine that can be suspended: the wall clock and the time since its start go on, elapsed time does not. */
+function machine(lastWrittenAt?: number): { clock: VirtualClock; store: StoreClock; suspend: (ms: number) => void } {
+  const clock = virtualClock()
+  let suspendedMs = 0
+  const bootMs = (): number => 5_000_000 + clock.monotonic() + suspendedMs
+  const store = createStoreClock({ clock, bootMs, ...(lastWrittenAt !== undefined && { lastWrittenAt }) })
+  const suspend = (ms: number): void => {
+    suspendedMs += ms
+    clock.jumpWall(ms)
+  }
+  return { clock, store, suspend }
+}
+
+describe("a store's clock", () => {
+  it('begins with the wall clock, and goes on with time that passes', async () => {
+    const { clock, store } = machine()
+    const begun = clock.now()
+    assert.deepEqual([store.now(), store.skewMs()], [begun, 0])
+    await clock.advance(1_234)
+    assert.deepEqual([store.now(), store.skewMs()], [begun + 1_234, 0])
+  })
+
+  it('begins with the last instant that was written, if the wall clock is behind it', async () => {
+    const { clock, store } = machine(virtualClock().now() + HOUR_MS)
+    assert.equal(store.now(), clock.now() + HOUR_MS)
+    assert.equal(store.skewMs(), -HOUR_MS)
+    await clock.advance(10)
+    assert.equal(store.now(), clock.now() + HOUR_MS)
+  })
+
+  it('does not look at an instant that was written long ago', () => {
+    const { clock, store } = machine(0)
+    assert.equal(store.now(), clock.now())
+  })
+
+  for (const stepMs of [HOUR_MS, -HOUR_MS, 500, -500])
+    it(`does not follow a step of the wall clock by ${stepMs} ms, and shows it`, async () => {
+      const { clock, store } = machine()
+      const begun = store.now()
+      clock.jumpWall(stepMs)
+      assert.deepEqual([store.now(), store.skewMs()], [begun, stepMs])
+      await clock.advance(10)
+      assert.deepEqual([store.now(), store.skewMs()], [begun + 10, stepMs])
+    })
+
+  it('counts a suspend as time that passed', async () => {
+    const { clock, store, suspend } = machine()
+    const begun = store.now()
+    await clock.advance(100)
+    suspend(8 * HOUR_MS)
+    assert.deepEqual([store.now(), store.skewMs()], [begun + 100 + 8 * HOUR_MS, 0])
+    await clock.advance(100)
+    suspend(2 * HOUR_MS)
+    assert.equal(store.now(), begun + 200 + 10 * HOUR_MS)
+  })
+
+  it('tells a suspend from a step, also when both happen before anybody looks', () => {
+    const { clock, store, suspend } = machine()
+    const begun = store.now()
+    suspend(HOUR_MS)
+    clock.jumpWall(-5 * HOUR_MS)
+    assert.deepEqual([store.now(), store.skewMs()], [begun + HOUR_MS, -5 * HOUR_MS])
+  })
+
+  it('adds up suspends that are too short to be told from a coarse reading', () => {
+    const { store, suspend } = machine()
+    const begun = store.now()
+    for (let n = 0; n < 10; n++) {
+      suspend(400)
+      store.now()
+    }
+    assert.ok(store.now() - begun >= 3_000)
+  })
+
+  it('without a machine to ask takes every leap for a step', () => {
+    const clock = virtualClock()
+    const store = createStoreClock({ clock })
+    const begun = store.now()
+    clock.jumpWall(HOUR_MS)
+    assert.deepEqual([store.now(), store.skewMs()], [begun, HOUR_MS])
+  })
+
+  it('asks the machine only when the wall clock has leapt', async () => {
+    const clock = virtualClock()
+    let asked = 0
+    const store = createStoreClock({ clock, bootMs: () => (asked++, clock.monotonic()) })
+    for (let n = 0; n < 100; n++) {
+      await clock.advance(1_000)
+      store.now()
+    }
+    assert.equal(asked, 1)
+    clock.jumpWall(HOUR_MS)
+    store.now()
+    store.now()
+    assert.equal(asked, 2)
+  })
+
+  it('never runs back, in whole milliseconds, whatever happens to the machine', async () => {
+    const event = fc.record({
+      kind: fc.constantFrom('advance', 'jump', 'suspend'),
+      ms: fc.integer({ min: -10_000_000, max: 10_000_000 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(event, { maxLength: 30 }), async events => {
+        const { clock, store, suspend } = machine()
+        let last = store.now()
+        for (const { kind, ms } of events) {
+          if (kind === 'advance') await clock.advance(Math.abs(ms) / 7)
+          else if (kind === 'jump') clock.jumpWall(ms)
+          else suspend(Math.abs(ms))
+          const now = store.now()
+          assert.ok(now >= last && Number.isInteger(now))
+          last = now
+        }
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('knows how long this machine has been up', () => {
+    assert.ok(uptimeMs() > 1_000)
+  })
+})

@@ -1,0 +1,45 @@
+/**
+ * The exam that every store sits. Titles state the promises of `task-store.ts`; read one after another they say what its
+ * words mean. What the port leaves open is fixed here:
+ *
+ *  - `version` is 1 at first and one more with each write that `get` shows: claim, release, settle, cancel (a second
+ *    one changes nothing), attempt-now, replay, expire.
+ *  - A settle whose token has settled already answers with what the task became then, whatever it asks now, as long as
+ *    no newer lease exists.
+ *  - A release heeds a cancel that was asked for: the task is `CANCELLED`, and nothing counts.
+ *  - A backlog that is full in both ways is answered as full in its lane.
+ *  - `createdFrom` is part of its range, `createdTo` is not. A list goes by arrival, the newest first; attempts the first
+ *    first; causes by count, then by id; lanes and policies by name.
+ *  - A cause is born with its first dead letter and ends with its last; `firstAt` and `lastAt` are of all that it has
+ *    had in between.
+ *  - A first attempt is one whose `attemptNumber` is 1, in any generation.
+ *  - A sweep spares a task as long as its key has its window, so that a repeated request always finds its task; counters
+ *    of tasks follow, counters of attempts stay.
+ */
+import { describe } from 'vitest'
+import { examineClaims } from './conformance/claim.conformance.ts'
+import { examineDurability } from './conformance/durability.conformance.ts'
+import type { OpenStore } from './conformance/exam.test-kit.ts'
+import { examineFleet } from './conformance/fleet.conformance.ts'
+import { examineIntake } from './conformance/intake.conformance.ts'
+import { examineOperators } from './conformance/operators.conformance.ts'
+import { examineReading } from './conformance/reading.conformance.ts'
+import { examineSettles } from './conformance/settle.conformance.ts'
+import { examineStewardship } from './conformance/stewardship.conformance.ts'
+import { examineUpkeep } from './conformance/upkeep.conformance.ts'
+
+export type { OpenedStore, OpenStore, StoreOptions } from './conformance/exam.test-kit.ts'
+
+export function describeTaskStore(name: string, open: OpenStore): void {
+  describe(`the ${name} store`, () => {
+    examineIntake(open)
+    examineFleet(open)
+    examineClaims(open)
+    examineSettles(open)
+    examineStewardship(open)
+    examineOperators(open)
+    examineReading(open)
+    examineUpkeep(open)
+    examineDurability(open)
+  })
+}

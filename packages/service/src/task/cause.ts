@@ -1,0 +1,42 @@
+import { hash } from 'node:crypto'
+import type { GiveUpReason } from '@secondwind/resilience'
+import type { Lane } from './lane.ts'
+import type { AttemptEnd } from './task.ts'
+
+/** What a dead letter died of. */
+export interface Death extends Lane {
+  readonly reason: GiveUpReason
+  readonly lastAttempt?: AttemptEnd | undefined
+}
+
+/** 96 bits: two causes of one tenant are never taken for one. */
+const CAUSE_ID_CHARACTERS = 16
+
+/** The same name for tasks that died of the same thing, in every store and version. */
+export function causeOf({ tenant, destination, reason, lastAttempt }: Death): string {
+  const { responseStatus = null, errorCode = null, errorMessage = '' } = lastAttempt ?? {}
+  const parts = [tenant, destination, reason, responseStatus, errorCode, fingerprintOf(errorMessage)]
+  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, CAUSE_ID_CHARACTERS)
+}
+
+/** What a message begins with tells causes apart; a page of HTML behind it does not. */
+const LONGEST_FINGERPRINT = 300
+const LONGEST_READ = 2_000
+
+/** A message without what differs from one task to the next: numbers, addresses in memory, ids, what is quoted. */
+export function fingerprintOf(message: string): string {
+  return message
+    .slice(0, LONGEST_READ)
+    .replace(QUOTED, '…')
+    .replace(UUID, '…')
+    .replace(HEX, '…')
+    .replace(DIGITS, '…')
+    .slice(0, LONGEST_FINGERPRINT)
+}
+
+/** Not an apostrophe: that stands behind a letter. */
+const QUOTED = /"[^"]*"|`[^`]*`|(?<!\w)'[^']*'/g
+const UUID = /\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/gi
+/** At least eight and one of them a digit: a word of a to f is a word. */
+const HEX = /\b(?:0x[0-9a-f]+|(?=[a-f]*\d)[0-9a-f]{8,})\b/gi
+const DIGITS = /\d+/g

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { describe, it } from 'vitest'
+import { GIVE_UP_REASONS } from '@secondwind/resilience'
+import { asTaken, newTask } from '../stores/conformance/tasks.test-kit.ts'
+import { explain } from './explain.ts'
+import { HOLD_REASONS, type Hold, type LaneView } from './lane-view.ts'
+import type { AttemptEnd, Progress, QueueKind, Task, TaskState } from './task.ts'
+
+const NOW = 1_767_225_600_000
+const BUSY: AttemptEnd = { outcome: 'transient', responseStatus: 503, errorCode: 'http-503' }
+const OPEN: Hold = { reason: 'breaker-open', until: NOW + 27_000 }
+
+function taskIn(state: TaskState, progress: Partial<Progress> = {}, lastAttempt?: AttemptEnd): Task {
+  return { ...asTaken(newTask(1, NOW, { progress })), state, ...(lastAttempt !== undefined && { lastAttempt }) }
+}
+
+function waiting(nextAttemptAt: number, kind: QueueKind = 'first'): TaskState {
+  return { status: 'PENDING', nextAttemptAt, queue: { policyId: 'default', kind, rank: 'normal' } }
+}
+
+function viewOf(holds: Pick<LaneView, 'hold' | 'retryHold'> = {}): LaneView {
+  return { lane: 'acme https://api.example', breaker: 'closed', limit: 20, inFlight: 20, budgetBalance: 0, ...holds }
+}
+
+describe('an explanation of a task that waits', () => {
+  const cases: [string, Task, LaneView | undefined, string][] = [
+    ['names its instant', taskIn(waiting(NOW + 90_000)), undefined, 'Attempt 1 is due in 1.5 min.'],
+    [
+      'says what the attempt before ended with',
+      taskIn(waiting(NOW + 1_300, 'retry'), { attemptNumber: 2 }, BUSY),
+      viewOf(),
+      'Attempt 3 is due in 1.3 s, the last one having ended with http-503.',
+    ],
+    [
+      'says that a gate is closed at present, too',
+      taskIn(waiting(NOW + 400)),
+      viewOf({ hold: OPEN }),
+      'Attempt 1 is due in 400 ms; at present the breaker of https://api.example is open, for another 27 s.',
+    ],
+    [
+      'names the gate that holds what is due, and until when',
+      taskIn(waiting(NOW - 3_000)),
+      viewOf({ hold: OPEN }),
+      'Attempt 1 has been due for 3 s: the breaker of https://api.example is open, for another 27 s.',
+    ],
+    [
+      'names what a gate waits for that knows no instant',
+      taskIn(waiting(NOW)),
+      viewOf({ hold: { reason: 'concurrency' } }),
+      'Attempt 1 is due now: 20 of at most 20 requests to https://api.example are under way, until one of them ends.',
+    ],
+    [
+      'knows the gate that holds retries only',
+      taskIn(waiting(NOW, 'retry'), { attemptNumber: 1 }),
+      viewOf({ retryHold: { reason: 'budget', until: NOW + 1_000 } }),
+      'Attempt 2 is due now: the retry budget of https://api.example is empty, for another 1 s.',
+    ],
+    [
+      'knows that a first attempt passes it',
+      taskIn(waiting(NOW)),
+      viewOf({ retryHold: { reason: 'budget' } }),
+      'Attempt 1 is due now; no gate holds it, and it starts when its turn comes.',
+    ],
+    [
+      'says so when the deadline comes before the gate opens',
+      taskIn(waiting(NOW), { expiresAt: NOW + 5_000 }),
+      viewOf({ hold: OPEN }),
+      'Attempt 1 is due now: the breaker of https://api.example is open, for another 27 s, and the deadline comes first, in 5 s.',
+    ],
+    [
+      'says so when nobody here serves its lane',
+      taskIn(waiting(NOW - 60_000)),
+      undefined,
+      'Attempt 1 has been due for 1 min, and waits for an instance that serves its destination.',
+    ],
+    [
+      'says so when its deadline has passed',
+      taskIn(waiting(NOW), { attemptNumber: 4, expiresAt: NOW - 2 * 3_600_000 }),
+      viewOf({ hold: OPEN }),
+      'Attempt 5 will not be made, for the deadline passed 2 h ago.',
+    ],
+  ]
+  for (const [title, task, view, sentence] of cases) it(title, () => assert.equal(explain(task, view, NOW), sentence))
+})
+
+describe('an explanation of a task under way', () => {
+  const lease = { token: 'a', endsAt: NOW + 20_000, cancelRequested: false }
+  const say = (changes: Partial<typeof lease>): string =>
+    explain(taskIn({ status: 'IN_FLIGHT', lease: { ...lease, ...changes } }), viewOf({ hold: OPEN }), NOW)
+
+  it('says how long its end is waited for', () => {
+    assert.equal(say({}), 'Attempt 1 is under way, and counts as lost if nobody says within 20 s how it ended.')
+    assert.equal(say({ endsAt: NOW - 5 }), 'Attempt 1 should have ended 5 ms ago, and is about to be counted as lost.')
+  })
+
+  it('says that somebody wants it cancelled', () => {
+    assert.match(say({ cancelRequested: true }), /is being stopped, and unless it succeeds the task ends as cancelled/)
+  })
+})
+
+describe('an explanation of a task that has ended', () => {
+  it('says how, when, and after how many attempts', () => {
+    const endedAt = NOW - 300_000
+    const after = (state: TaskState, attemptNumber: number): string =>
+      explain(taskIn(state, { attemptNumber }, BUSY), undefined, NOW)
+    assert.equal(after({ status: 'SUCCEEDED', endedAt }, 3), 'Attempt 3 succeeded 5 min ago.')
+    assert.equal(after({ status: 'CANCELLED', endedAt: NOW }, 0), 'Cancelled just now after no attempt.')
+    assert.equal(after({ status: 'CANCELLED', endedAt }, 1), 'Cancelled 5 min ago after 1 attempt.')
+    assert.equal(
+      after({ status: 'EXHAUSTED', endedAt, reason: 'attempts' }, 12),
+      'Given up 5 min ago after 12 attempts, because its policy allows no more, the last one having ended with http-503.',
+    )
+  })
+})
+
+describe('every explanation', () => {
+  const instant = fc.integer({ min: NOW - 10 ** 9, max: NOW + 10 ** 9 })
+  const hold = fc.record(
+    { reason: fc.constantFrom(...HOLD_REASONS), until: instant },
+    { requiredKeys: ['reason'] },
+  ) as fc.Arbitrary<Hold>
+  const view = fc.option(
+    fc.record({ hold, retryHold: hold }, { requiredKeys: [] }).map(holds => viewOf(holds as object)),
+    { nil: undefined },
+  )
+  const state = fc.oneof(
+    fc.tuple(instant, fc.constantFrom<QueueKind>('first', 'retry')).map(([at, kind]) => waiting(at, kind)),
+    fc.tuple(instant, fc.boolean()).map(([endsAt, cancelRequested]): TaskState => ({
+      status: 'IN_FLIGHT',
+      lease: { token: 'a', endsAt, cancelRequested },
+    })),
+    fc
+      .tuple(instant, fc.constantFrom(...GIVE_UP_REASONS))
+      .map(([endedAt, reason]): TaskState => ({ status: 'EXHAUSTED', endedAt, reason })),
+  )
+
+  it('is one sentence without holes, whatever the task and its lane', () => {
+    fc.assert(
+      fc.property(state, view, instant, fc.nat(20), (given, seen, expiresAt, attemptNumber) => {
+        const sentence = explain(taskIn(given, { expiresAt, attemptNumber }, BUSY), seen, NOW)
+        assert.match(sentence, /^[A-Z].+\.$/)
+        assert.doesNotMatch(sentence, /undefined|NaN|Infinity| -\d|\. [A-Z]/)
+      }),
+    )
+  })
+})

@@ -1,0 +1,125 @@
+import type { GiveUpReason } from '@secondwind/resilience'
+import type { HoldReason, LaneView } from './lane-view.ts'
+import type { Lease, QueueKind, Task, TaskState } from './task.ts'
+
+/** One sentence for whoever asks: what the task waits for, which gate holds it and until when, or how it ended. */
+export function explain(task: Task, view: LaneView | undefined, now: number): string {
+  const { state } = task
+  switch (state.status) {
+    case 'PENDING':
+      return `Attempt ${task.progress.attemptNumber + 1} ${waiting(task, state, view, now)}.`
+    case 'IN_FLIGHT':
+      return `Attempt ${task.progress.attemptNumber + 1} ${underWay(state.lease, now)}.`
+    case 'SUCCEEDED':
+      return `Attempt ${task.progress.attemptNumber} succeeded ${ago(state.endedAt, now)}.`
+    case 'EXHAUSTED':
+      return `Given up ${ago(state.endedAt, now)} after ${attemptsOf(task)}, because ${GIVEN_UP[state.reason]}${lastErrorOf(task)}.`
+    case 'CANCELLED':
+      return `Cancelled ${ago(state.endedAt, now)} after ${attemptsOf(task)}.`
+  }
+}
+
+type Pending = Extract<TaskState, { readonly status: 'PENDING' }>
+
+function waiting(task: Task, { nextAttemptAt, queue }: Pending, view: LaneView | undefined, now: number): string {
+  const { expiresAt } = task.progress
+  if (expiresAt <= now) return `will not be made, for the deadline passed ${ago(expiresAt, now)}`
+  const held = view === undefined ? undefined : heldBy(task, queue.kind, view, now)
+  if (nextAttemptAt > now) {
+    const gate = held === undefined ? '' : `; at present ${held}`
+    return `is due in ${spanOf(nextAttemptAt - now)}${lastErrorOf(task)}${gate}`
+  }
+  const due = nextAttemptAt === now ? 'is due now' : `has been due for ${spanOf(now - nextAttemptAt)}`
+  if (held !== undefined) return `${due}: ${held}`
+  return view === undefined
+    ? `${due}, and waits for an instance that serves its destination`
+    : `${due}; no gate holds it, and it starts when its turn comes`
+}
+
+/** By the gate of its lane, or by the one that lets only first attempts pass. */
+function heldBy({ destination, progress }: Task, kind: QueueKind, view: LaneView, now: number): string | undefined {
+  const hold = view.hold ?? (kind === 'retry' ? view.retryHold : undefined)
+  if (hold === undefined) return undefined
+  const { is, lasts } = GATES[hold.reason]
+  const gate = is(destination, view)
+  if (hold.until === undefined) return `${gate}, ${lasts}`
+  const opens = `for another ${spanOf(Math.max(0, hold.until - now))}`
+  const isTooLate = hold.until >= progress.expiresAt
+  return `${gate}, ${opens}${isTooLate ? `, and the deadline comes first, in ${spanOf(progress.expiresAt - now)}` : ''}`
+}
+
+/** What each gate says of itself, and what it waits for when it cannot name an instant. */
+const GATES: {
+  readonly [reason in HoldReason]: {
+    readonly is: (destination: string, view: LaneView) => string
+    readonly lasts: string
+  }
+} = {
+  'breaker-open': { is: to => `the breaker of ${to} is open`, lasts: 'until somebody closes it' },
+  probing: { is: to => `one request at a time finds out whether ${to} is back`, lasts: 'until it is' },
+  'retry-after': { is: to => `${to} asked to be left alone`, lasts: 'until that has passed' },
+  'slow-start': {
+    is: to => `${to} has come back and is given more step by step`,
+    lasts: 'until a request under way ends',
+  },
+  concurrency: {
+    is: (to, { inFlight, limit }) => `${inFlight} of at most ${limit} requests to ${to} are under way`,
+    lasts: 'until one of them ends',
+  },
+  'rate-limited': { is: to => `the rate limit of ${to} is used up`, lasts: 'until it allows more' },
+  budget: { is: to => `the retry budget of ${to} is empty`, lasts: 'until first attempts have filled it' },
+  slots: { is: () => 'every slot of this instance is taken', lasts: 'until a request under way ends' },
+  store: { is: () => 'the store cannot be written to', lasts: 'until it can' },
+}
+
+function underWay({ endsAt, cancelRequested }: Lease, now: number): string {
+  if (cancelRequested) return 'is being stopped, and unless it succeeds the task ends as cancelled'
+  return endsAt > now
+    ? `is under way, and counts as lost if nobody says within ${spanOf(endsAt - now)} how it ended`
+    : `should have ended ${ago(endsAt, now)}, and is about to be counted as lost`
+}
+
+/** "Given up …, because …". */
+const GIVEN_UP: { readonly [reason in GiveUpReason]: string } = {
+  permanent: 'no repetition mends this failure',
+  'not-idempotent': 'it must not be repeated and may have been carried out',
+  'not-replayable': 'its body could not be sent again',
+  attempts: 'its policy allows no more',
+  deadline: 'its deadline had come',
+  'retry-after-too-long': 'the target asked for a wait that ends after the deadline',
+  budget: 'retries were too large a part of the load',
+  'breaker-open': 'the breaker of its destination was open',
+  throttled: 'a limit of its destination left no room',
+  nested: 'somebody further up retries already',
+  killed: 'a kill switch forbade it',
+  aborted: 'it was aborted',
+  shutdown: 'the service was stopped',
+  'body-missing': 'its body is gone',
+  lost: 'each of the last instances that sent it stopped before the end',
+  'handed-over': 'somebody else has taken it over',
+}
+
+function attemptsOf({ progress: { attemptNumber } }: Task): string {
+  if (attemptNumber === 0) return 'no attempt'
+  return attemptNumber === 1 ? '1 attempt' : `${attemptNumber} attempts`
+}
+
+function lastErrorOf({ lastAttempt }: Task): string {
+  return lastAttempt?.errorCode === undefined ? '' : `, the last one having ended with ${lastAttempt.errorCode}`
+}
+
+function ago(instant: number, now: number): string {
+  return instant >= now ? 'just now' : `${spanOf(now - instant)} ago`
+}
+
+const UNITS: readonly (readonly [unit: string, lengthMs: number])[] = [
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+]
+
+/** Rounded to a tenth: a person asks. */
+function spanOf(ms: number): string {
+  const [unit, lengthMs] = UNITS.find(([, length]) => ms >= length) ?? ['ms', 1]
+  return `${Math.round((ms / lengthMs) * 10) / 10} ${unit}`
+}

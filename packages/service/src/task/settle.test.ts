@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { describe, it } from 'vitest'
+import { DEFAULT_POLICY, type Outcome, type RetryPolicy } from '@secondwind/resilience'
+import { asClaimed, newTask } from '../stores/conformance/tasks.test-kit.ts'
+import { abandon, expire, lostResult, settle, type AttemptResult } from './settle.ts'
+import { RANKS, type ClaimedTask, type Progress, type Queue, type Rank } from './task.ts'
+
+const NOW = 1_767_225_600_000
+const POLICY: RetryPolicy = {
+  ...DEFAULT_POLICY,
+  maxAttempts: 4,
+  initialDelayMs: 1_000,
+  maxDelayMs: 60_000,
+  totalBudgetMs: 600_000,
+  jitterType: 'NONE',
+}
+const MOMENT = { now: NOW + 100, roll: 0, expectedCallMs: 0 }
+const BUSY: Outcome = { kind: 'failure', fault: 'transient' }
+
+function claimed(progress: Partial<Progress> = {}, queue: Partial<Queue> = {}): ClaimedTask {
+  const task = newTask(1, NOW, {
+    queue: { policyId: 'payments', kind: 'first', rank: 'normal', ...queue },
+    progress: { expiresAt: NOW + 600_000, ...progress },
+  })
+  return asClaimed(task, { token: 'my call', endsAt: NOW + 30_000 })
+}
+
+function resultOf(outcome: Outcome, more: Partial<AttemptResult> = {}): AttemptResult {
+  return { startedAt: NOW, durationMs: 100, outcome, ...more }
+}
+
+describe('the end of an attempt', () => {
+  it('that succeeded ends the task', () => {
+    const { attempt, next, token } = settle(
+      claimed(),
+      POLICY,
+      resultOf({ kind: 'success' }, { responseStatus: 200 }),
+      MOMENT,
+    )
+    assert.equal(token, 'my call')
+    assert.equal(next.status, 'SUCCEEDED')
+    assert.equal(next.progress.attemptNumber, 1)
+    assert.deepEqual(attempt, {
+      taskId: claimed().taskId,
+      generation: 1,
+      attemptNumber: 1,
+      startedAt: NOW,
+      durationMs: 100,
+      outcome: 'success',
+      responseStatus: 200,
+    })
+  })
+
+  it('that failed is followed by another, when the policy says', () => {
+    const { attempt, next } = settle(
+      claimed({ attemptNumber: 1 }),
+      POLICY,
+      resultOf(BUSY, { errorCode: 'http-503' }),
+      MOMENT,
+    )
+    assert.equal(attempt?.outcome, 'transient')
+    assert.deepEqual(next, {
+      status: 'PENDING',
+      dueAt: MOMENT.now + 2_000,
+      queue: { policyId: 'payments', kind: 'retry', rank: 'normal' },
+      progress: { ...claimed().progress, attemptNumber: 2, previousDelayMs: 2_000 },
+    })
+  })
+
+  it('that failed for good ends the task with the reason of the rule', () => {
+    const reasonOf = (task: ClaimedTask, outcome: Outcome): string | undefined => {
+      const { next } = settle(task, POLICY, resultOf(outcome), MOMENT)
+      return next.status === 'EXHAUSTED' ? next.reason : undefined
+    }
+    assert.equal(reasonOf(claimed(), { kind: 'failure', fault: 'permanent' }), 'permanent')
+    assert.equal(reasonOf(claimed({ attemptNumber: 3 }), BUSY), 'attempts')
+    assert.equal(reasonOf(claimed({ expiresAt: NOW + 1_000 }), BUSY), 'deadline')
+    assert.equal(reasonOf(claimed(), { ...BUSY, retryAfterMs: 700_000 }), 'retry-after-too-long')
+    assert.equal(reasonOf(claimed(), BUSY), undefined)
+  })
+
+  it('keeps the deadline that the task was accepted with, though its policy may have another', () => {
+    const { next } = settle(
+      claimed({ expiresAt: NOW + 9_000_000 }),
+      POLICY,
+      resultOf({ ...BUSY, retryAfterMs: 650_000 }),
+      MOMENT,
+    )
+    assert.equal(next.status, 'EXHAUSTED')
+  })
+
+  it('honours a wait that the server asked for', () => {
+    const { next } = settle(claimed(), POLICY, resultOf({ ...BUSY, retryAfterMs: 30_000 }), MOMENT)
+    assert.ok(next.status === 'PENDING')
+    assert.equal(next.dueAt, MOMENT.now + 30_000)
+  })
+
+  it('makes an urgent attempt a normal one again, and leaves every other rank', () => {
+    const rankAfter = (rank: Rank): Rank | undefined => {
+      const { next } = settle(claimed({}, { rank }), POLICY, resultOf(BUSY), MOMENT)
+      return next.status === 'PENDING' ? next.queue.rank : undefined
+    }
+    assert.deepEqual(RANKS.map(rankAfter), ['normal', 'high', 'normal', 'low'])
+  })
+
+  it('counts one attempt, whatever came of it, and writes its row with that number', () => {
+    const outcome: fc.Arbitrary<Outcome> = fc.oneof(
+      fc.constant<Outcome>({ kind: 'success' }),
+      fc.record({
+        kind: fc.constant('failure' as const),
+        fault: fc.constantFrom('transient', 'throttled', 'ambiguous', 'permanent', 'ignored'),
+      }),
+    )
+    fc.assert(
+      fc.property(outcome, fc.nat(10), fc.nat(6), fc.boolean(), (given, attemptNumber, lostCount, isLost) => {
+        const task = claimed({ attemptNumber, lostCount })
+        const { attempt, next } = settle(task, POLICY, resultOf(given, isLost ? { errorCode: 'lost' } : {}), MOMENT)
+        assert.equal(next.progress.attemptNumber, attemptNumber + 1)
+        assert.equal(attempt?.attemptNumber, attemptNumber + 1)
+        assert.equal(next.progress.lostCount, isLost ? lostCount + 1 : 0)
+      }),
+    )
+  })
+})
+
+describe('an attempt that nobody saw end', () => {
+  const lost = lostResult(NOW, NOW + 30_000)
+
+  it('counts, and may have been carried out', () => {
+    const { attempt, next } = settle(claimed(), POLICY, lost, MOMENT)
+    assert.deepEqual([attempt?.outcome, attempt?.errorCode, attempt?.durationMs], ['ambiguous', 'lost', 30_000])
+    assert.equal(next.progress.lostCount, 1)
+    assert.equal(next.status, 'PENDING')
+  })
+
+  it('ends the task the fifth time in a row, with a reason of its own', () => {
+    const policy = { ...POLICY, maxAttempts: 100 }
+    const next = (lostCount: number) => settle(claimed({ lostCount }), policy, lost, MOMENT).next
+    assert.equal(next(3).status, 'PENDING')
+    assert.deepEqual([next(4).status, 'reason' in next(4) && next(4)], ['EXHAUSTED', { ...next(4), reason: 'lost' }])
+  })
+
+  it('is forgiven by one that was seen', () => {
+    assert.equal(settle(claimed({ lostCount: 4 }), POLICY, resultOf(BUSY), MOMENT).next.progress.lostCount, 0)
+  })
+
+  it('has lasted no negative time, though a clock went back', () => {
+    assert.equal(lostResult(NOW, NOW - 5).durationMs, 0)
+  })
+})
+
+describe('a task that is not sent', () => {
+  it('ends without an attempt: at its deadline, or for a reason that time does not mend', () => {
+    const task = claimed({ attemptNumber: 2 })
+    const fence = { taskId: task.taskId, token: 'my call' }
+    const next = { status: 'EXHAUSTED', progress: task.progress }
+    assert.deepEqual(expire(task), { ...fence, next: { ...next, reason: 'deadline' } })
+    assert.deepEqual(abandon(task, 'body-missing'), { ...fence, next: { ...next, reason: 'body-missing' } })
+  })
+})

@@ -1,0 +1,98 @@
+import { decide, type GiveUpReason, type Outcome, type RetryPolicy, type Moment } from '@secondwind/resilience'
+import type { AttemptEnd, AttemptRow, CapturedResponse, ClaimedTask, Progress, Queue } from './task.ts'
+
+/** What came of one attempt. */
+export interface AttemptResult extends Omit<AttemptEnd, 'outcome'> {
+  readonly startedAt: number
+  readonly durationMs: number
+  readonly outcome: Outcome
+  readonly response?: CapturedResponse
+}
+
+/** The end of a claim, as the store writes it: all of it or nothing. */
+export interface Settlement {
+  readonly taskId: string
+  readonly token: string
+  /** Absent when nothing was sent: then nothing counts. */
+  readonly attempt?: AttemptRow
+  readonly next: Next
+}
+
+export type Next =
+  | { readonly status: 'PENDING'; readonly dueAt: number; readonly queue: Queue; readonly progress: Progress }
+  | { readonly status: 'SUCCEEDED'; readonly progress: Progress }
+  | { readonly status: 'EXHAUSTED'; readonly reason: GiveUpReason; readonly progress: Progress }
+
+/** A request that takes its sender down five times in a row will do so again. */
+const MOST_LOST = 5
+
+/** What follows an attempt. */
+export function settle(task: ClaimedTask, policy: RetryPolicy, result: AttemptResult, moment: Moment): Settlement {
+  const { progress } = task
+  const attempt = progress.attemptNumber + 1
+  const lostCount = result.errorCode === 'lost' ? progress.lostCount + 1 : 0
+  const counted = { ...progress, attemptNumber: attempt, lostCount }
+  const state = { ...progress, attempt, deadlineAt: progress.expiresAt }
+  return {
+    taskId: task.taskId,
+    token: task.lease.token,
+    attempt: rowOf(task, attempt, result),
+    next:
+      lostCount >= MOST_LOST
+        ? exhausted('lost', counted)
+        : nextOf(task, counted, decide(policy, state, result.outcome, moment)),
+  }
+}
+
+/** The end of a task whose deadline passed before it could be sent. */
+export function expire({ taskId, lease, progress }: ClaimedTask): Settlement {
+  return { taskId, token: lease.token, next: exhausted('deadline', progress) }
+}
+
+/** The end of a task that cannot be sent at all, for a reason that time does not mend. */
+export function abandon({ taskId, lease, progress }: ClaimedTask, reason: GiveUpReason): Settlement {
+  return { taskId, token: lease.token, next: exhausted(reason, progress) }
+}
+
+/** An attempt whose instance was never heard of again: it may have been carried out, so it counts. */
+export function lostResult(startedAt: number, now: number): AttemptResult {
+  return {
+    startedAt,
+    durationMs: Math.max(0, now - startedAt),
+    outcome: { kind: 'failure', fault: 'ambiguous' },
+    errorCode: 'lost',
+    errorMessage: 'the instance that made this attempt stopped before it could say how it ended',
+  }
+}
+
+function nextOf(task: ClaimedTask, progress: Progress, decision: ReturnType<typeof decide>): Next {
+  switch (decision.kind) {
+    case 'done':
+      return { status: 'SUCCEEDED', progress }
+    case 'give-up':
+      return exhausted(decision.reason, progress)
+    case 'retry':
+      return {
+        status: 'PENDING',
+        dueAt: decision.at,
+        // An urgent attempt is one attempt; a replay stays behind live traffic to its end.
+        queue: { ...task.queue, kind: 'retry', rank: task.queue.rank === 'urgent' ? 'normal' : task.queue.rank },
+        progress: { ...progress, previousDelayMs: decision.state.previousDelayMs },
+      }
+  }
+}
+
+function exhausted(reason: GiveUpReason, progress: Progress): Next {
+  return { status: 'EXHAUSTED', reason, progress }
+}
+
+function rowOf(task: ClaimedTask, attemptNumber: number, result: AttemptResult): AttemptRow {
+  const { outcome, ...rest } = result
+  return {
+    ...rest,
+    taskId: task.taskId,
+    generation: task.progress.generation,
+    attemptNumber,
+    outcome: outcome.kind === 'success' ? 'success' : outcome.fault,
+  }
+}

@@ -1,0 +1,146 @@
+import type { GiveUpReason, RetryPolicy } from '@secondwind/resilience'
+
+/**
+ * What a task can be. Every unfinished task has one instant at which somebody must look at it: the next attempt, or the
+ * end of the lease.
+ *
+ *               claim                settle
+ *   PENDING ───────────► IN_FLIGHT ───────────► SUCCEEDED
+ *     ▲  ▲                  │ │
+ *     │  └── settle, release┘ └───── settle ───► EXHAUSTED
+ *     └──────────────────── replay ──────────────────┘
+ *   PENDING ── cancel ──► CANCELLED;  IN_FLIGHT: marked, and the settle that follows ends it
+ *   PENDING ── expire ──► EXHAUSTED { deadline }
+ *
+ *  1. Only the holder of the newest lease token can settle or release.
+ *  2. `attemptNumber` grows only when something was sent, or may have been.
+ *  3. A finished task changes only by a replay: the next generation, attempts from 0, time from now.
+ */
+export type TaskState =
+  | { readonly status: 'PENDING'; readonly nextAttemptAt: number; readonly queue: Queue }
+  | { readonly status: 'IN_FLIGHT'; readonly lease: Lease }
+  | { readonly status: 'SUCCEEDED'; readonly endedAt: number }
+  | { readonly status: 'EXHAUSTED'; readonly endedAt: number; readonly reason: GiveUpReason }
+  | { readonly status: 'CANCELLED'; readonly endedAt: number }
+
+export type TaskStatus = TaskState['status']
+
+export const TASK_STATUSES: readonly TaskStatus[] = ['PENDING', 'IN_FLIGHT', 'SUCCEEDED', 'EXHAUSTED', 'CANCELLED']
+
+/** Leave to make one attempt. The token is that of the claim call: all leases of one call share it. */
+export interface Lease {
+  readonly token: string
+  readonly endsAt: number
+  /** Somebody wants the task cancelled: unless the target says that it succeeded, the settle ends it. */
+  readonly cancelRequested: boolean
+}
+
+/** Where a waiting task stands within its lane: a gate shuts a kind, a policy or a rank by not asking its queues. */
+export interface Queue {
+  readonly policyId: string
+  readonly kind: QueueKind
+  readonly rank: Rank
+}
+
+/** First attempts flow while a retry budget is empty; retries wait. */
+export type QueueKind = 'first' | 'retry'
+
+/** `urgent`: an operator asked for an attempt now. `low`: replays, which yield to live traffic. */
+export type Rank = 'urgent' | 'high' | 'normal' | 'low'
+
+export const RANKS: readonly Rank[] = ['urgent', 'high', 'normal', 'low']
+
+/** What was accepted: it never changes. */
+export interface AcceptedTask {
+  readonly taskId: string
+  readonly tenant: string
+  /** The origin of `targetUrl`. */
+  readonly destination: string
+  readonly policyId: string
+  readonly policyVersion: number
+  /** The document itself, where the task came with one of its own. */
+  readonly policy?: RetryPolicy
+  readonly idempotencyKey: string
+  readonly request: TaskRequest
+  readonly createdAt: number
+  /** The caller's own deadline, as given. */
+  readonly deadlineAt?: number
+  /** How long a claim holds the task: an attempt's time-out and a margin. */
+  readonly leaseMs: number
+  readonly metadata?: Metadata
+}
+
+export interface TaskRequest {
+  readonly targetUrl: string
+  readonly method: string
+  readonly headers: { readonly [name: string]: string }
+  /** The bytes as they came: a signature is over bytes. */
+  readonly body: Uint8Array | null
+}
+
+export type Metadata = { readonly [name: string]: string }
+
+/** What is remembered between attempts. */
+export interface Progress {
+  /** 1, and one more with every replay. */
+  readonly generation: number
+  /** Attempts made in this generation, those before a hand-over included. */
+  readonly attemptNumber: number
+  /** Attempts in a row whose end nobody saw. */
+  readonly lostCount: number
+  /** What elapsed time is counted from. */
+  readonly startedAt: number
+  readonly previousDelayMs: number
+  /** The deadline. No pause extends it. */
+  readonly expiresAt: number
+}
+
+export interface Task extends AcceptedTask {
+  readonly progress: Progress
+  readonly state: TaskState
+  /** Grows with every write that anybody can see. */
+  readonly version: number
+  /** The end of the newest attempt; absent before the first. */
+  readonly lastAttempt?: AttemptEnd
+}
+
+/** A task that somebody holds. */
+export interface ClaimedTask extends AcceptedTask {
+  readonly progress: Progress
+  readonly lease: Lease
+  /** When it was due: lateness is measured from it. */
+  readonly dueAt: number
+  readonly queue: Queue
+}
+
+/** One attempt, as the log keeps it. */
+export interface AttemptRow extends AttemptEnd {
+  readonly taskId: string
+  readonly generation: number
+  /** The first is 1. */
+  readonly attemptNumber: number
+  readonly startedAt: number
+  readonly durationMs: number
+  readonly response?: CapturedResponse
+}
+
+/** How an attempt ended. */
+export interface AttemptEnd {
+  /** `success`, or the kind of failure. */
+  readonly outcome: AttemptOutcome
+  readonly responseStatus?: number
+  /** Stable and kebab-case: `http-503`, `connect-refused`, `attempt-timeout`, `lost` … */
+  readonly errorCode?: string
+  readonly errorMessage?: string
+}
+
+export type AttemptOutcome = 'success' | 'transient' | 'throttled' | 'ambiguous' | 'permanent' | 'ignored'
+
+/** What a target answered, up to a limit, with what is secret blotted out. */
+export interface CapturedResponse {
+  readonly headers: { readonly [name: string]: string }
+  readonly body: string
+  /** Bytes that are no text are kept in base64. */
+  readonly bodyEncoding: 'utf8' | 'base64'
+  readonly truncated: boolean
+}
