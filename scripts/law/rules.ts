@@ -184,7 +184,7 @@ export const ROOMS: readonly Room[] = [
     tokens: [{ say: 'retry()', pattern: global('retry', String.raw`\s*\(`) }],
     imports: [
       { say: 'a store', path: /-> service\/src\/stores\// },
-      { say: 'task state', path: /-> service\/src\/task\// },
+      { say: 'task state', path: /-> service\/src\/task\//, typesAllowed: true },
     ],
     why: 'a target sends one request and says what came of it',
   },

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { LOOPBACK_RULES, parseAllowTarget, type AllowRule } from './allow-target.ts'
+import { checkTarget, createGuard, TargetForbiddenError, type Guard, type Lookup } from './guard.ts'
+
+const rules = (...texts: readonly string[]): AllowRule[] => texts.map(text => parseAllowTarget(text).rule!)
+
+/** A resolver whose answers are given one after the other; the last one stays. */
+function resolver(...answers: readonly (readonly string[])[]): Lookup {
+  let asked = 0
+  return () => {
+    const addresses = answers[Math.min(asked++, answers.length - 1)]!
+    return Promise.resolve(addresses.map(address => ({ address, family: address.includes(':') ? 6 : 4 })))
+  }
+}
+
+async function outcomeOf(guard: Guard, host: string, port = 80): Promise<string> {
+  return guard.resolve(host, port).then(
+    addresses => addresses.map(({ address }) => address).join(' '),
+    (error: unknown) => {
+      assert.ok(error instanceof TargetForbiddenError)
+      return error.message
+    },
+  )
+}
+
+describe('a guard', () => {
+  it('lets a name through whose addresses are all outside', async () => {
+    const guard = createGuard({ rules: [], lookup: resolver(['1.1.1.1', '2606:4700::1111']) })
+    assert.equal(await outcomeOf(guard, 'api.example'), '1.1.1.1 2606:4700::1111')
+  })
+
+  it('refuses a name of which one address is inside, wherever it stands', async () => {
+    for (const addresses of [
+      ['10.0.0.1', '1.1.1.1'],
+      ['1.1.1.1', '2606:4700::1111', '::ffff:10.0.0.1'],
+    ]) {
+      const guard = createGuard({ rules: [], lookup: resolver(addresses) })
+      assert.match(await outcomeOf(guard, 'api.example'), /^api\.example resolves to an address inside \(private\)/)
+    }
+  })
+
+  it('says what kind of address it is, and not which: callers are not told the map of the network', async () => {
+    const guard = createGuard({ rules: [], lookup: resolver(['10.11.12.13']) })
+    assert.equal(
+      await outcomeOf(guard, 'db.internal', 5_432),
+      'db.internal resolves to an address inside (private); an operator may allow it with --allow-target db.internal:5432',
+    )
+  })
+
+  it('asks anew for every socket, and judges every answer by itself', async () => {
+    const guard = createGuard({ rules: [], lookup: resolver(['1.1.1.1'], ['127.0.0.1'], ['1.0.0.1']) })
+    const seen = [
+      await outcomeOf(guard, 'a.example'),
+      await outcomeOf(guard, 'a.example'),
+      await outcomeOf(guard, 'a.example'),
+    ]
+    assert.deepEqual([seen[0], seen[2]], ['1.1.1.1', '1.0.0.1'])
+    assert.match(seen[1]!, /inside \(loopback\)/)
+  })
+
+  it('judges a literal address without asking anybody', async () => {
+    const guard = createGuard({ rules: [], lookup: () => assert.fail('nobody is asked') })
+    assert.equal(await outcomeOf(guard, '1.1.1.1'), '1.1.1.1')
+    assert.match(await outcomeOf(guard, '127.0.0.1'), /^127\.0\.0\.1 is an address inside \(loopback\)/)
+    assert.match(await outcomeOf(guard, '::1', 81), /--allow-target \[::1\]:81$/)
+  })
+
+  it('lets through what a rule names: a host whatever it resolves to, a network whatever leads there', async () => {
+    const lookup = resolver(['10.0.0.1'])
+    const named = createGuard({ rules: rules('db.internal:5432'), lookup })
+    assert.equal(await outcomeOf(named, 'db.internal', 5_432), '10.0.0.1')
+    assert.match(await outcomeOf(named, 'db.internal', 22), /inside/)
+    assert.match(await outcomeOf(named, 'other.internal', 5_432), /inside/)
+    const network = createGuard({ rules: rules('10.0.0.0/24'), lookup })
+    assert.equal(await outcomeOf(network, 'any.example'), '10.0.0.1')
+    assert.match(await outcomeOf(network, '10.0.1.1'), /inside/)
+  })
+
+  it('refuses a mixture of what a rule allows and what none does', async () => {
+    const guard = createGuard({ rules: rules('10.0.0.0/24'), lookup: resolver(['10.0.0.1', '192.168.0.1']) })
+    assert.match(await outcomeOf(guard, 'any.example'), /inside/)
+  })
+
+  it('asks once for a name that is being asked for, and again once it was answered', async () => {
+    let asked = 0
+    const guard = createGuard({ rules: [], lookup: async () => [{ address: `1.1.1.${++asked}`, family: 4 }] })
+    const both = await Promise.all([outcomeOf(guard, 'a.example'), outcomeOf(guard, 'a.example')])
+    assert.deepEqual(both, ['1.1.1.1', '1.1.1.1'])
+    assert.equal(await outcomeOf(guard, 'a.example'), '1.1.1.2')
+  })
+
+  it('passes on what the resolver says, and takes no answer for a name that does not exist', async () => {
+    const failing = createGuard({ rules: [], lookup: () => Promise.reject(Object.assign(new Error(), { code: 'X' })) })
+    await assert.rejects(failing.resolve('a.example', 80), { code: 'X' })
+    const empty = createGuard({ rules: [], lookup: resolver([]) })
+    await assert.rejects(empty.resolve('a.example', 80), { code: 'ENOTFOUND' })
+  })
+})
+
+describe('a target is refused before its name is resolved', () => {
+  it('if it is an address inside, however it is spelled, or a name that is always this machine', () => {
+    const inside =
+      '127.0.0.1 127.1 0x7f.1 0177.0.0.1 2130706433 017700000001 127.0.0.1. 0 0.0.0.0 ' +
+      '１２７.０.０.１ ①②⑦.0.0.1 127。0。0。1 %31%32%37.0.0.1 169.254.169.254 10.0.0.1 [::1] [::] ' +
+      '[::ffff:7f00:1] [::ffff:127.0.0.1] [0:0:0:0:0:ffff:127.0.0.1] [::127.0.0.1] ' +
+      '[64:ff9b::127.0.0.1] [2002:7f00:1::] [fe80::1] [fd00:ec2::254] localhost LOCALHOST. ' +
+      'a.localhost localhost:8080'
+    for (const host of inside.split(' ')) assert.match(checkTarget(`http://${host}/x`, []) ?? '', /inside/, host)
+  })
+
+  it('if it is no http or https URL', () => {
+    for (const url of ['', 'x', 'ftp://a.example/', 'file:///etc/passwd', 'http://[fe80::1%25eth0]/', 'http://'])
+      assert.equal(checkTarget(url, []), 'is no http or https URL', url)
+  })
+
+  it('and not if it is outside, allowed, or a name that only a resolver knows', () => {
+    for (const host of ['1.1.1.1', '[2606:4700::1]', 'api.example', 'notlocalhost', 'localhost.example'])
+      assert.equal(checkTarget(`https://${host}/`, []), undefined, host)
+    for (const host of ['localhost:3000', '127.0.0.1', '[::1]'])
+      assert.equal(checkTarget(`http://${host}/`, LOOPBACK_RULES), undefined, host)
+    assert.equal(checkTarget('http://localhost/', rules('localhost:80')), undefined)
+    assert.match(checkTarget('http://localhost/', rules('localhost:81')) ?? '', /inside/)
+    assert.match(checkTarget('http://localhost/', rules('127.0.0.1')) ?? '', /inside/)
+  })
+})

@@ -1,0 +1,116 @@
+/**
+ * Keeps targets outside. A task's address comes from whoever may post one, and the service stands where its callers do
+ * not: beside databases, admin pages and the metadata of the machine.
+ *
+ *  1. Checked where a socket is opened, for a name may answer one thing at intake and another later.
+ *  2. Every address that a name resolves to must be allowed, and the socket is opened to what was checked.
+ *  3. An address that stands in the URL itself is checked like one that was resolved.
+ */
+import type { LookupAddress } from 'node:dns'
+import { lookup as systemLookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { insideKind } from './addresses.ts'
+import { allowsAddress, allowsHost, withoutLastDot, type AllowRule } from './allow-target.ts'
+
+/** All addresses of a name; rejects as `dns.lookup` does. */
+export type Lookup = (host: string) => Promise<readonly LookupAddress[]>
+
+export interface GuardOptions {
+  readonly rules: readonly AllowRule[]
+  /** The system's resolver, and its hosts file, unless told. */
+  readonly lookup?: Lookup
+}
+
+export interface Guard {
+  /** The addresses to open a socket to; rejects with a `TargetForbiddenError` if one of them may not be called. */
+  resolve(host: string, port: number): Promise<readonly LookupAddress[]>
+}
+
+/** Nothing was sent, and nothing will be: time does not mend it. */
+export class TargetForbiddenError extends Error {
+  readonly code = 'target-forbidden'
+
+  override get name(): string {
+    return 'TargetForbiddenError'
+  }
+}
+
+export function createGuard({ rules, lookup = lookupAll }: GuardOptions): Guard {
+  const askOnce = sharing(lookup)
+  return {
+    async resolve(host, port) {
+      const family = isIP(host)
+      const addresses = family === 0 ? await askOnce(host) : [{ address: host, family }]
+      if (addresses.length === 0) throw Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' })
+      const refusal = refusalOf({ host, port, addresses, rules })
+      if (refusal !== undefined) throw new TargetForbiddenError(refusal)
+      return addresses
+    },
+  }
+}
+
+/**
+ * What can be said of a target before its name is resolved: why it is refused, or undefined. It spares callers a task
+ * that can only fail; the check that counts is the guard's.
+ */
+export function checkTarget(targetUrl: string, rules: readonly AllowRule[]): string | undefined {
+  const url = URL.parse(targetUrl)
+  if (url === null || !(url.protocol in DEFAULT_PORTS)) return 'is no http or https URL'
+  const { host, port } = placeOf(url)
+  const isLocal = /(?:^|\.)localhost$/.test(withoutLastDot(host))
+  const addresses = isLocal ? LOCALHOST : isIP(host) === 0 ? [] : [{ address: host }]
+  return refusalOf({ host, port, addresses, rules })
+}
+
+/** RFC 6761 §6.3: no resolver needs to be asked. */
+const LOCALHOST = [{ address: '127.0.0.1' }, { address: '::1' }]
+
+const DEFAULT_PORTS: { readonly [protocol: string]: number } = { 'http:': 80, 'https:': 443 }
+
+/** Where a URL leads, with an IPv6 address out of its brackets. */
+export function placeOf({ hostname, port, protocol }: URL): { readonly host: string; readonly port: number } {
+  const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
+  return { host, port: port === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(port) }
+}
+
+interface Place {
+  readonly host: string
+  readonly port: number
+  readonly addresses: readonly { readonly address: string }[]
+  readonly rules: readonly AllowRule[]
+}
+
+function refusalOf({ host, port, addresses, rules }: Place): string | undefined {
+  if (allowsHost(rules, host, port)) return undefined
+  for (const { address } of addresses) {
+    const kind = insideKind(address)
+    // The kind and not the address: whoever may post a task is not told the map of the network.
+    if (kind !== undefined && !allowsAddress(rules, address, port)) return sayForbidden(host, port, kind)
+  }
+  return undefined
+}
+
+function sayForbidden(host: string, port: number, kind: string): string {
+  const verb = isIP(host) === 0 ? 'resolves to' : 'is'
+  const place = isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`
+  return `${host} ${verb} an address inside (${kind}); an operator may allow it with --allow-target ${place}`
+}
+
+function lookupAll(host: string): Promise<readonly LookupAddress[]> {
+  return systemLookup(host, { all: true })
+}
+
+/**
+ * Whoever asks for a name that is being asked for gets the same answer. The system's resolver works on four threads: a
+ * dead name that a hundred attempts wait for would leave none for the living.
+ */
+function sharing(lookup: Lookup): Lookup {
+  const underWay = new Map<string, Promise<readonly LookupAddress[]>>()
+  return host => {
+    const shared = underWay.get(host)
+    if (shared !== undefined) return shared
+    const answer = lookup(host).finally(() => underWay.delete(host))
+    underWay.set(host, answer)
+    return answer
+  }
+}

@@ -1,0 +1,79 @@
+import { isUtf8 } from 'node:buffer'
+import type { CapturedResponse } from '../../task/task.ts'
+import { blotOut, redacted } from './redact.ts'
+
+/** As undici reads them: small letters, and a list where a name came several times. */
+export type ResponseHeaders = { readonly [name: string]: string | string[] | undefined }
+
+const MOST_HEADERS = 64
+const LONGEST_HEADER = 1_024
+
+/** A secret that stands across the limit is kept so far beyond it, until it is blotted out. */
+const MARGIN_BYTES = 4_096
+
+/** The beginning of a body, up to a limit. */
+export class Capture {
+  /** Of the body so far. */
+  bytes = 0
+  readonly #limitBytes: number
+  readonly #chunks: Buffer[] = []
+
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes
+  }
+
+  add(chunk: Buffer): void {
+    if (this.bytes < this.#limitBytes + MARGIN_BYTES) this.#chunks.push(chunk)
+    this.bytes += chunk.byteLength
+  }
+
+  /** What is kept of an answer. `isWhole`: nothing of its body is missing. */
+  keep(headers: ResponseHeaders, secrets: readonly string[], isWhole: boolean): CapturedResponse {
+    const kept = keptHeaders(headers, secrets)
+    const { bytes, isCut } = this.#beginning(secrets)
+    const isTruncated = isCut || !isWhole
+    const text = textOf(bytes, isTruncated)
+    return {
+      headers: kept.headers,
+      body: text ?? bytes.toString('base64'),
+      bodyEncoding: text === undefined ? 'base64' : 'utf8',
+      truncated: isTruncated || kept.isCut,
+    }
+  }
+
+  #beginning(secrets: readonly string[]): { readonly bytes: Buffer; readonly isCut: boolean } {
+    const all = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
+    // Byte by byte: a secret is what a header can hold, whatever the body around it is.
+    const blotted = secrets.length === 0 ? all : Buffer.from(blotOut(all.toString('latin1'), secrets), 'latin1')
+    return { bytes: blotted.subarray(0, this.#limitBytes), isCut: this.bytes > this.#limitBytes }
+  }
+}
+
+/** Undefined for bytes that are no text, or that a store could not keep as text. */
+function textOf(bytes: Buffer, isCut: boolean): string | undefined {
+  if (bytes.includes(0)) return undefined
+  if (!isCut) return isUtf8(bytes) ? bytes.toString('utf8') : undefined
+  try {
+    // In the middle of a stream half a character at the end is no mistake, and is left out.
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true })
+  } catch {
+    return undefined
+  }
+}
+
+function keptHeaders(headers: ResponseHeaders, secrets: readonly string[]): { headers: Kept; isCut: boolean } {
+  const all = Object.entries(headers)
+  const kept = all.slice(0, MOST_HEADERS).map(([name, value]): [string, string] => {
+    const text = Array.isArray(value) ? value.join(', ') : (value ?? '')
+    return [name, blotOut(redacted(name, text), secrets)]
+  })
+  return {
+    headers: Object.fromEntries(
+      kept.map(([name, text]) => [name.slice(0, LONGEST_HEADER), text.slice(0, LONGEST_HEADER)]),
+    ),
+    isCut:
+      all.length > MOST_HEADERS || kept.some(([name, text]) => Math.max(name.length, text.length) > LONGEST_HEADER),
+  }
+}
+
+type Kept = { readonly [name: string]: string }

@@ -1,0 +1,59 @@
+import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { getCACertificates } from 'node:tls'
+import { callbackify } from 'node:util'
+import { buildConnector } from 'undici'
+import type { Guard } from '../guard.ts'
+
+export interface ConnectorOptions {
+  readonly guard: Guard
+  readonly port: number
+  /** For the name, the connection and TLS together. */
+  readonly connectTimeoutMs: number
+  /** Certificates that are trusted besides those of Node, as PEM. */
+  readonly ca?: readonly string[]
+}
+
+export interface Connector {
+  readonly connect: buildConnector.connector
+  /** Ends connections that have not come about yet: a pool that is destroyed would wait for them. */
+  destroy(): void
+}
+
+/** Opens sockets to what the guard has checked, and to nothing else. One per origin, for the guard is asked with its port. */
+export function createConnector({ guard, port, connectTimeoutMs, ca }: ConnectorOptions): Connector {
+  const connecting = new Set<Socket>()
+  const resolve = callbackify((host: string) => guard.resolve(host, port))
+  const lookup: LookupFunction = (host, { all }, callback) =>
+    resolve(host, (error, addresses) => {
+      if (error !== null) callback(error, [])
+      else if (all) callback(null, [...addresses])
+      else callback(null, addresses[0]!.address, addresses[0]!.family)
+    })
+  const open = buildConnector({
+    allowH2: false,
+    timeout: connectTimeoutMs,
+    // A list takes the place of what Node trusts by itself.
+    ...(ca !== undefined && { ca: [...getCACertificates('default'), ...ca] }),
+    autoSelectFamily: true,
+    lookup,
+  })
+
+  const begin: buildConnector.connector = (options, callback) => {
+    // The name stays the host's: it is what the certificate and the server are asked for.
+    const socket: unknown = open(options, (...answer) => {
+      connecting.delete(socket as Socket)
+      callback(...answer)
+    })
+    connecting.add(socket as Socket)
+  }
+  return {
+    connect(options, callback) {
+      // Node resolves no literal address, and so would never ask the guard about one.
+      if (isIP(options.hostname) === 0) begin(options, callback)
+      else resolve(options.hostname, error => (error === null ? begin(options, callback) : callback(error, null)))
+    },
+    destroy() {
+      for (const socket of connecting) socket.destroy(new Error('the target is closed'))
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import { systemClock, type Clock } from '@secondwind/resilience'
+import { readFileSync } from 'node:fs'
+import type { AllowRule } from '../allow-target.ts'
+import { createGuard, type Lookup } from '../guard.ts'
+import type { Delivery, Target, TargetAnswer } from '../target.ts'
+import { Exchange, type ResponseLimits } from './exchange.ts'
+import { cutOff, failureOf, TargetError } from './failures.ts'
+import { Origins } from './origins.ts'
+import { readRequest } from './request.ts'
+
+export interface HttpTargetOptions {
+  /** What may be called though it is inside; nothing unless told. */
+  readonly rules?: readonly AllowRule[]
+  /** Connections to one origin; whoever finds none free waits, and its time runs. */
+  readonly connections?: number
+  /** Origins whose idle connections are kept. */
+  readonly maxOrigins?: number
+  readonly connectTimeoutMs?: number
+  /** Of a response's body so much is kept. */
+  readonly captureBytes?: number
+  /** Of a response's body so much is read; then the connection is closed. */
+  readonly readBytes?: number
+  /** Certificates that are trusted besides those of Node, as PEM. */
+  readonly ca?: readonly string[]
+  readonly lookup?: Lookup
+  readonly clock?: Clock
+}
+
+export const DEFAULT_HTTP_TARGET = {
+  connections: 100, // as many as a service sends at once, unless it is told to send more
+  maxOrigins: 1_000,
+  connectTimeoutMs: 3_000, // who has not answered by then is better asked again
+  captureBytes: 16_384, // more than any error says of itself
+  readBytes: 1_048_576, // to read a megabyte takes about as long as to open a connection
+} as const
+
+/** Sends requests over HTTP/1.1, to addresses that the rules allow. */
+export function createHttpTarget(options: HttpTargetOptions = {}): Target {
+  const { rules = [], lookup, ca, clock = systemClock, ...given } = options
+  const { connections, maxOrigins, connectTimeoutMs, ...limits } = { ...DEFAULT_HTTP_TARGET, ...given }
+  const guard = createGuard({ rules, ...(lookup !== undefined && { lookup }) })
+  const origins = new Origins({ guard, connections, maxOrigins, connectTimeoutMs, ...(ca !== undefined && { ca }) })
+  return new HttpTarget(origins, clock, limits)
+}
+
+class HttpTarget implements Target {
+  readonly #origins: Origins
+  readonly #clock: Clock
+  readonly #limits: ResponseLimits
+  readonly #userAgent = `secondwind/${version()}`
+
+  constructor(origins: Origins, clock: Clock, limits: ResponseLimits) {
+    this.#origins = origins
+    this.#clock = clock
+    this.#limits = limits
+  }
+
+  send(delivery: Delivery, signal: AbortSignal): Promise<TargetAnswer> {
+    if (signal.aborted) return Promise.resolve(cutOff(signal.reason, false))
+    if (this.#origins.isClosed)
+      return Promise.resolve(failureOf(new TargetError('aborted', 'the target is closed'), false))
+    const { wire, refused } = readRequest(delivery, this.#userAgent)
+    if (refused !== undefined) return Promise.resolve(failureOf(new TargetError('target-invalid', refused), false))
+    return new Promise(resolve => {
+      const line = this.#origins.of(wire)
+      const request = wire.options
+      line.send(new Exchange({ delivery, request, signal, clock: this.#clock, line, limits: this.#limits, resolve }))
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#origins.close()
+  }
+}
+
+function version(): string {
+  const manifest = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(manifest) as { version: string }).version
+}

@@ -1,0 +1,81 @@
+import type { Dispatcher } from 'undici'
+import { placeOf } from '../guard.ts'
+import type { Delivery } from '../target.ts'
+
+/** A request as undici takes it, and where it goes. */
+export interface WireRequest {
+  readonly origin: string
+  readonly port: number
+  readonly options: Dispatcher.DispatchOptions
+}
+
+/** `refused` says why nothing can be sent. */
+export type WireRead =
+  | { readonly wire: WireRequest; readonly refused?: undefined }
+  | { readonly wire?: undefined; readonly refused: string }
+
+/**
+ * What is sent: the task's own headers, those of the attempt before them, and a name if the task gives none.
+ *
+ * All of it is checked here: undici would refuse what it cannot write, but counts the connection that it had chosen for
+ * it as busy from then on.
+ */
+export function readRequest({ request, headers: own }: Delivery, userAgent: string): WireRead {
+  const { targetUrl, method, body } = request
+  const url = URL.parse(targetUrl)
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    return { refused: 'the target is no http or https URL' }
+  if (url.username !== '' || url.password !== '')
+    return { refused: 'the target has a user or a password in its URL; send them as a header' }
+  // A tunnel is nothing that an attempt could end.
+  if (!TOKEN.test(method) || method === 'CONNECT') return { refused: 'the method is none that is sent' }
+
+  const headers: string[] = []
+  for (const [name, value] of Object.entries(request.headers))
+    if (!Object.hasOwn(own, name.toLowerCase())) headers.push(name, value)
+  for (const [name, value] of Object.entries(own)) headers.push(name, value)
+  const refused = refusalOf(headers)
+  if (refused !== undefined) return { refused }
+
+  if (!hasName(headers, 'user-agent')) headers.push('user-agent', userAgent)
+  const { pathname, search, origin } = url
+  return { wire: { origin, port: placeOf(url).port, options: { path: pathname + search, method, headers, body } } }
+}
+
+/** RFC 9110 §5.6.2. */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
+
+/** RFC 9110 §5.5: what would end the line, or is no byte, is no part of a value. */
+const BEYOND_VALUE = /[^\t\u0020-\u007E\u0080-\u00FF]/
+
+/**
+ * RFC 9110 §7.6.1 and what else says how a message is carried, not what it is. `host` among them: with a name of its
+ * own a request could ask an allowed address for a server that is not.
+ */
+const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** Of a list of names and values, one after the other. */
+function refusalOf(headers: readonly string[]): string | undefined {
+  for (let at = 0; at < headers.length; at += 2) {
+    const [name, value] = [headers[at]!, headers[at + 1]!]
+    if (!TOKEN.test(name)) return 'a header has a name that is none'
+    if (BEYOND_VALUE.test(value)) return `the header ${name} has a value that cannot be sent`
+    if (OF_THE_CONNECTION.has(name.toLowerCase())) return `the header ${name} belongs to the connection`
+  }
+  return undefined
+}
+
+function hasName(headers: readonly string[], wanted: string): boolean {
+  return headers.some((name, at) => at % 2 === 0 && name.toLowerCase() === wanted)
+}

@@ -1,0 +1,81 @@
+import type { LaneCounters } from '../stores/task-store.ts'
+import { laneOf } from '../task/lane.ts'
+import type { LaneView } from '../task/lane-view.ts'
+
+/** A lane as it is seen at a scrape; `view` is absent where nobody here serves it. */
+export interface LaneReading {
+  readonly counters: LaneCounters
+  readonly view?: LaneView | undefined
+}
+
+/** The lanes of one destination, added up over its tenants. */
+export interface DestinationReading {
+  readonly destination: string
+  readonly backlog: number
+  readonly inFlight: number
+  /** Of lanes that are served here. */
+  readonly limit: number
+  readonly budgetBalance: number
+  /** Breakers in each state. */
+  readonly breakers: { readonly [state in BreakerState]: number }
+  readonly oldestDueAt?: number
+}
+
+type BreakerState = LaneView['breaker']
+
+export const BREAKER_STATES: readonly BreakerState[] = ['closed', 'open', 'half-open', 'forced-open', 'forced-closed']
+
+/** What is not shown under its own name. */
+export const OTHER = 'other'
+
+/**
+ * The destinations with the longest backlogs, so many of them; the rest are added up as one. Their names come from
+ * callers, and a metric for each would grow with whatever they call.
+ */
+export function readDestinations(lanes: readonly LaneReading[], most: number): DestinationReading[] {
+  const byDestination = new Map<string, DestinationReading>()
+  for (const lane of lanes) {
+    const { destination } = laneOf(lane.counters.lane)
+    const one = readingOf(destination, lane)
+    const sum = byDestination.get(destination)
+    byDestination.set(destination, sum === undefined ? one : added(sum, one))
+  }
+  const ranked = [...byDestination.values()].toSorted(byBacklog)
+  if (ranked.length <= most) return ranked
+  const rest = ranked.slice(most).reduce(added)
+  return [...ranked.slice(0, most), { ...rest, destination: OTHER }]
+}
+
+/** Names decide among equals, so that two scrapes show the same ones. */
+function byBacklog(left: DestinationReading, right: DestinationReading): number {
+  return right.backlog - left.backlog || (left.destination < right.destination ? -1 : 1)
+}
+
+function readingOf(destination: string, { counters, view }: LaneReading): DestinationReading {
+  return {
+    destination,
+    backlog: counters.pending,
+    inFlight: counters.inFlight,
+    limit: view?.limit ?? 0,
+    budgetBalance: view?.budgetBalance ?? 0,
+    breakers: breakerCounts(state => Number(state === view?.breaker)),
+    ...(view?.oldestDueAt !== undefined && { oldestDueAt: view.oldestDueAt }),
+  }
+}
+
+function added(left: DestinationReading, right: DestinationReading): DestinationReading {
+  const oldestDueAt = Math.min(left.oldestDueAt ?? Infinity, right.oldestDueAt ?? Infinity)
+  return {
+    destination: left.destination,
+    backlog: left.backlog + right.backlog,
+    inFlight: left.inFlight + right.inFlight,
+    limit: left.limit + right.limit,
+    budgetBalance: left.budgetBalance + right.budgetBalance,
+    breakers: breakerCounts(state => left.breakers[state] + right.breakers[state]),
+    ...(oldestDueAt !== Infinity && { oldestDueAt }),
+  }
+}
+
+function breakerCounts(count: (state: BreakerState) => number): DestinationReading['breakers'] {
+  return Object.fromEntries(BREAKER_STATES.map(state => [state, count(state)])) as DestinationReading['breakers']
+}

@@ -1,0 +1,62 @@
+import type { GiveUpReason } from '@secondwind/resilience'
+import type { HoldReason } from '../task/lane-view.ts'
+import type { AttemptEnd, TaskStatus } from '../task/task.ts'
+
+/** What the dispatcher tells of, once it is written: plain data, and nobody's answer is waited for. */
+export interface DispatchEvents {
+  attemptEnded(event: AttemptEnded): void
+  taskEnded(event: TaskEnded): void
+  /** A lane that had a due task was kept waiting so long by a closed gate. */
+  held(event: Held): void
+  /** A result that came too late: the lease had been taken over, and the store refused it. */
+  orphan(event: Orphan): void
+  /** Something that an operator should know, in a sentence. The code is kebab-case and one of few. */
+  warning(code: string, text: string): void
+}
+
+interface OfTask {
+  readonly taskId: string
+  /** As `laneKey` writes it. */
+  readonly lane: string
+  readonly policyId: string
+}
+
+export interface AttemptEnded extends OfTask, AttemptEnd {
+  /** The first is 1. */
+  readonly attemptNumber: number
+  readonly durationMs: number
+  /** From the instant at which it was due until its request was handed over to be sent. */
+  readonly latenessMs: number
+  /** What the service itself added: from due, or from a gate's opening when that was later, without the request. */
+  readonly overheadMs: number
+}
+
+export interface TaskEnded extends OfTask {
+  readonly status: Extract<TaskStatus, 'SUCCEEDED' | 'EXHAUSTED' | 'CANCELLED'>
+  /** Of a dead letter. */
+  readonly reason?: GiveUpReason
+  readonly attemptNumber: number
+  /** Since `createdAt`. */
+  readonly ageMs: number
+}
+
+export interface Held {
+  readonly lane: string
+  readonly reason: HoldReason
+  readonly ms: number
+}
+
+export interface Orphan extends OfTask, AttemptEnd {
+  readonly durationMs: number
+}
+
+/** Everybody hears everything, in this order. */
+export function tellAll(listeners: readonly DispatchEvents[]): DispatchEvents {
+  return {
+    attemptEnded: event => listeners.forEach(listener => listener.attemptEnded(event)),
+    taskEnded: event => listeners.forEach(listener => listener.taskEnded(event)),
+    held: event => listeners.forEach(listener => listener.held(event)),
+    orphan: event => listeners.forEach(listener => listener.orphan(event)),
+    warning: (code, text) => listeners.forEach(listener => listener.warning(code, text)),
+  }
+}

@@ -1,0 +1,100 @@
+import { Gauge, type Registry } from '@prometheus-io/client'
+import { TASK_STATUSES } from '../task/task.ts'
+import { BREAKER_STATES, readDestinations, type DestinationReading, type LaneReading } from './destinations.ts'
+import type { Counters, StoreHealth } from '../stores/task-store.ts'
+
+/** The service as it is at the moment of a scrape. */
+export interface ServiceReading {
+  /** Absent when the store cannot say. */
+  readonly store?: { readonly counters: Counters; readonly health: StoreHealth } | undefined
+  readonly lanes: readonly LaneReading[]
+  /** By the store's clock. */
+  readonly now: number
+  /** Of the event loop, the longest since the last scrape. */
+  readonly loopLagMs: number
+}
+
+/** What is now, set anew at every scrape. */
+export class Gauges {
+  readonly #tasks: Gauge<'status'>
+  readonly #oldestDue: Gauge
+  readonly #storeUp: Gauge
+  readonly #clockSkew: Gauge
+  readonly #loopLag: Gauge
+  readonly #ofDestination: readonly DestinationGauge[]
+  readonly #breakers: Gauge<'destination' | 'state'>
+  readonly #mostDestinations: number
+
+  constructor(registry: Registry, mostDestinations: number) {
+    this.#mostDestinations = mostDestinations
+    const registers = [registry]
+    const plain = (name: string, help: string): Gauge => new Gauge({ name, help, registers })
+    this.#tasks = new Gauge({ name: 'retry_tasks', help: 'Tasks by status.', labelNames: ['status'], registers })
+    this.#oldestDue = plain('retry_oldest_due_seconds', 'How long the task that is due longest has been so.')
+    this.#storeUp = plain('retry_store_up', 'Whether the store can be written to.')
+    this.#clockSkew = plain('retry_store_clock_skew_seconds', 'How far the wall clock has gone from the store’s.')
+    this.#loopLag = plain('retry_event_loop_lag_seconds', 'The latest that the event loop was since the last scrape.')
+    this.#ofDestination = DESTINATION_GAUGES.map(({ name, help, read }) => {
+      const gauge = new Gauge({ name, help, labelNames: ['destination'], registers })
+      return { gauge, read }
+    })
+    this.#breakers = new Gauge({
+      name: 'retry_destination_breaker_state',
+      help: 'Breakers of the destination in each state.',
+      labelNames: ['destination', 'state'],
+      registers,
+    })
+  }
+
+  show({ store, lanes, now, loopLagMs }: ServiceReading): void {
+    const destinations = readDestinations(lanes, this.#mostDestinations)
+    this.#showStore(store)
+    this.#loopLag.set(loopLagMs / 1_000)
+    this.#oldestDue.set(Math.max(0, ...destinations.map(destination => oldestDueSeconds(destination, now))))
+    // What was shown at the last scrape and is gone must not stand there for ever.
+    for (const { gauge } of this.#ofDestination) gauge.reset()
+    this.#breakers.reset()
+    for (const reading of destinations) {
+      const { destination, breakers } = reading
+      for (const { gauge, read } of this.#ofDestination) gauge.set({ destination }, read(reading, now))
+      for (const state of BREAKER_STATES) this.#breakers.set({ destination, state }, breakers[state])
+    }
+  }
+
+  #showStore(store: ServiceReading['store']): void {
+    this.#storeUp.set(Number(store !== undefined && store.health.problem === undefined))
+    // A number from before the store fell silent would look like one of now.
+    this.#tasks.reset()
+    if (store === undefined) return
+    for (const status of TASK_STATUSES) this.#tasks.set({ status }, store.counters.tasks[status])
+    this.#clockSkew.set(store.health.clockSkewMs / 1_000)
+  }
+}
+
+interface DestinationGauge {
+  readonly gauge: Gauge<'destination'>
+  readonly read: (reading: DestinationReading, now: number) => number
+}
+
+const DESTINATION_GAUGES: readonly (Omit<DestinationGauge, 'gauge'> & {
+  readonly name: string
+  readonly help: string
+})[] = [
+  { name: 'retry_destination_backlog', help: 'Tasks that wait, due or not.', read: ({ backlog }) => backlog },
+  { name: 'retry_destination_in_flight', help: 'Requests under way.', read: ({ inFlight }) => inFlight },
+  { name: 'retry_destination_limit', help: 'Requests that may be under way at once.', read: ({ limit }) => limit },
+  {
+    name: 'retry_destination_budget_balance',
+    help: 'Retries that may start now.',
+    read: ({ budgetBalance }) => budgetBalance,
+  },
+  {
+    name: 'retry_destination_oldest_due_seconds',
+    help: 'How long the task that is due longest has been so.',
+    read: oldestDueSeconds,
+  },
+]
+
+function oldestDueSeconds({ oldestDueAt }: DestinationReading, now: number): number {
+  return oldestDueAt === undefined ? 0 : Math.max(0, now - oldestDueAt) / 1_000
+}

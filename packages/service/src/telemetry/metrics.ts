@@ -1,0 +1,38 @@
+import { Registry } from '@prometheus-io/client'
+import { CountedEvents } from './counted.ts'
+import type { DispatchEvents } from './events.ts'
+import { Gauges, type ServiceReading } from './gauges.ts'
+
+export interface MetricsOptions {
+  /** Asked at every scrape: nothing is polled. It must not fail; a store that does is left out of its answer. */
+  readonly read: () => Promise<ServiceReading>
+  /** So many policies have series of their own; what comes later is `other`. */
+  readonly mostPolicies?: number
+  /** So many destinations, those with the longest backlogs; the rest are added up as `other`. */
+  readonly mostDestinations?: number
+}
+
+/** Whoever chooses names, a scrape stays below four thousand lines. */
+export const DEFAULT_METRICS = { mostPolicies: 100, mostDestinations: 100 } as const
+
+export interface ServiceMetrics {
+  /** To be told what happens. */
+  readonly events: DispatchEvents
+  /** The answer to a scrape. */
+  scrape(): Promise<{ readonly contentType: string; readonly text: string }>
+}
+
+/** What the service counts, in the words of Prometheus; in a registry of its own, for the library's set has names in common. */
+export function createServiceMetrics(options: MetricsOptions): ServiceMetrics {
+  const { read, mostPolicies, mostDestinations } = { ...DEFAULT_METRICS, ...options }
+  const registry = new Registry()
+  const events = new CountedEvents(registry, mostPolicies)
+  const gauges = new Gauges(registry, mostDestinations)
+  return {
+    events,
+    async scrape() {
+      gauges.show(await read())
+      return { contentType: registry.contentType, text: await registry.metrics() }
+    },
+  }
+}
