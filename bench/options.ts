@@ -1,35 +1,46 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { WORKS } from './works/index.ts'
-import { CONTENDERS, type ContenderName, type Work } from './works/work.ts'
+import type { Work } from './work.ts'
 
-export const USAGE = `npm run bench -- [options]
+/** What a bench has to offer. */
+export interface Offer<W extends Work> {
+  /** How it is called. */
+  readonly command: string
+  readonly works: readonly W[]
+  readonly roundCount: number
+  readonly quickRoundCount: number
+}
 
-  --runs <n>          repeat the whole n times (1); a bar is missed if more than half of the runs miss it
-  --laps <n>          laps per run (10)
-  --quick             three laps, for development; its figures prove nothing
-  --only <A,C,…>      works whose id begins with one of these (all: ${WORKS.map(({ id }) => id).join(', ')})
-  --contenders <a,b>  only these (all: ${CONTENDERS.join(', ')})
-  --seed <n>          the order of an earlier run
-  --json <file>       write every lap's raw figures
-  --strict            exit with 1 if a bar is missed
-`
-
-export interface Options {
+export interface Options<W extends Work> {
   readonly runCount: number
-  readonly lapCount: number
-  readonly works: readonly Work[]
-  readonly contenders: readonly ContenderName[]
+  readonly roundCount: number
+  readonly isQuick: boolean
+  readonly works: readonly W[]
+  readonly contenders: readonly string[]
   readonly seed: number
   readonly jsonFile: string | undefined
   readonly isStrict: boolean
 }
 
-type Answer = Options | 'help' | { readonly problems: readonly string[] }
+export function usageOf<W extends Work>({ command, works, roundCount, quickRoundCount }: Offer<W>): string {
+  return `${command} -- [options]
 
-export function readOptions(args: readonly string[]): Answer {
+  --runs <n>          repeat the whole n times (1); a bar is missed if more than half of the runs miss it
+  --rounds <n>        rounds per run (${roundCount})
+  --quick             rounds: ${quickRoundCount}, for development; its figures prove nothing
+  --only <a,b,…>      works whose id begins with one of these (all: ${works.map(({ id }) => id).join(', ')})
+  --contenders <a,b>  only these (all: ${contendersOf(works).join(', ')})
+  --seed <n>          the order of an earlier run
+  --json <file>       write every lap's raw figures
+  --strict            exit with 1 if a bar is missed
+`
+}
+
+type Answer<W extends Work> = Options<W> | 'help' | { readonly problems: readonly string[] }
+
+export function readOptions<W extends Work>(args: readonly string[], offer: Offer<W>): Answer<W> {
   try {
-    return checked(parse(args))
+    return checked(parse(args), offer)
   } catch (error) {
     return { problems: [error instanceof Error ? error.message : String(error)] }
   }
@@ -40,7 +51,7 @@ function parse(args: readonly string[]) {
     args: [...args],
     options: {
       runs: { type: 'string', default: '1' },
-      laps: { type: 'string' },
+      rounds: { type: 'string' },
       quick: { type: 'boolean', default: false },
       only: { type: 'string' },
       contenders: { type: 'string' },
@@ -52,7 +63,7 @@ function parse(args: readonly string[]) {
   }).values
 }
 
-function checked(values: ReturnType<typeof parse>): Answer {
+function checked<W extends Work>(values: ReturnType<typeof parse>, offer: Offer<W>): Answer<W> {
   if (values.help) return 'help'
 
   const problems: string[] = []
@@ -62,18 +73,19 @@ function checked(values: ReturnType<typeof parse>): Answer {
     return value
   }
   const runCount = count('runs', values.runs)
-  const lapCount = count('laps', values.laps ?? (values.quick ? '3' : '10'))
+  const usualRounds = values.quick ? offer.quickRoundCount : offer.roundCount
+  const roundCount = count('rounds', values.rounds ?? `${usualRounds}`)
   const seed = values.seed === undefined ? 1 + Math.floor(Math.random() * 999_999) : count('seed', values.seed)
 
-  const names = listed(values.contenders) ?? CONTENDERS
-  for (const name of names)
-    if (!CONTENDERS.some(known => known === name)) problems.push(`--contenders ${name}: no such contender`)
-  const contenders = CONTENDERS.filter(known => names.includes(known))
+  const known = contendersOf(offer.works)
+  const names = listed(values.contenders) ?? known
+  for (const name of names) if (!known.includes(name)) problems.push(`--contenders ${name}: no such contender`)
+  const contenders = known.filter(name => names.includes(name))
 
   const prefixes = listed(values.only) ?? ['']
   for (const prefix of prefixes)
-    if (!WORKS.some(({ id }) => id.startsWith(prefix))) problems.push(`--only ${prefix}: no such work`)
-  const works = WORKS.filter(
+    if (!offer.works.some(({ id }) => id.startsWith(prefix))) problems.push(`--only ${prefix}: no such work`)
+  const works = offer.works.filter(
     work =>
       prefixes.some(prefix => work.id.startsWith(prefix)) &&
       work.contenders.some(contender => contenders.includes(contender)),
@@ -83,7 +95,11 @@ function checked(values: ReturnType<typeof parse>): Answer {
   const jsonFile = values.json && resolve(process.env['INIT_CWD'] ?? '.', values.json)
 
   if (problems.length > 0) return { problems }
-  return { runCount, lapCount, works, contenders, seed, jsonFile, isStrict: values.strict }
+  return { runCount, roundCount, isQuick: values.quick, works, contenders, seed, jsonFile, isStrict: values.strict }
+}
+
+function contendersOf(works: readonly Work[]): string[] {
+  return [...new Set(works.flatMap(({ contenders }) => contenders))]
 }
 
 function listed(text: string | undefined): string[] | undefined {

@@ -4,12 +4,12 @@ import { digits, tablesOf, verdictTable } from './report.ts'
 import { judge, type Lap } from './verdict.ts'
 import { WORKS } from './works/index.ts'
 
-/** Every contender of every work, three runs of one lap, with figures as long as they can get. */
+/** Every contender of every work, three runs of one round, with figures as long as they can get. */
 const laps: Lap[] = WORKS.flatMap(work =>
   [1, 2, 3].flatMap(run =>
     work.contenders.map(contender => ({
       run,
-      lap: 1,
+      round: 1,
       workId: work.id,
       contender,
       figures: Object.fromEntries(work.figures.map(({ key }) => [key, 123_456.789])),
@@ -34,11 +34,11 @@ it('marks the runs that missed a bar', () => {
   assert.match(below!, /p99 of a success, ms < 25 +missed +123,457 \(123,457\.\.123,457\) !$/)
 })
 
-it('says so when the laps of the loop themselves lie far apart', () => {
+it('says so when the laps of the yardstick themselves lie far apart', () => {
   const work = WORKS.find(({ id }) => id === 'A')!
   const loopLaps = (...values: number[]): Lap[] =>
-    values.map((nsPerCall, n) => ({ run: 1, lap: n + 1, workId: 'A', contender: 'loop', figures: { nsPerCall } }))
-  assert.match(tablesOf(work, loopLaps(100, 151), 1), /busy machine: the loop's own laps differ by 1\.51 ×/)
+    values.map((nsPerCall, n) => ({ run: 1, round: n + 1, workId: 'A', contender: 'loop', figures: { nsPerCall } }))
+  assert.match(tablesOf(work, loopLaps(100, 151), 1), /busy machine: the laps of loop differ by 1\.51 ×/)
   assert.doesNotMatch(tablesOf(work, loopLaps(100, 150), 1), /busy machine/)
 })
 

@@ -1,7 +1,7 @@
 /** Tables for a terminal of 100 columns. */
 import { compare, type Summary, summarize } from './statistics.ts'
 import { type Lap, lapsOfRun, valuesOf, type Verdict } from './verdict.ts'
-import type { Bar, Figure, Work } from './works/work.ts'
+import type { Bar, Figure, Work } from './work.ts'
 
 /** What every contender measured in one run, one block per figure. */
 export function tablesOf(work: Work, laps: readonly Lap[], run: number): string {
@@ -18,22 +18,25 @@ function figureTable(figure: Figure, work: Work, laps: readonly Lap[]): string {
     const { median, min, max } = summarize(values)
     const cells = [contender, digits(median), spread(min, max)]
     if (contender === 'secondwind' || ours.length === 0) return [cells]
-    const ratio = compare(ours, values)
+    const ratio = compare(ours, values, figure.moreIsBetter)
     return [[...cells, digits(ratio.median), spread(ratio.min, ratio.max), digits(ratio.best)]]
   })
-  const heading = ['', 'median', 'min..max', 'ours ÷ it', 'per lap', 'best ÷ best']
-  const lines = [figure.label, ...[heading, ...rows].map(tableRow), ...caution(valuesOf(laps, 'loop', figure.key))]
+  const heading = ['', 'median', 'min..max', 'ours ÷ it', 'per round', 'best ÷ best']
+  const lines = [figure.label, ...[heading, ...rows].map(tableRow), ...caution(figure, work, laps)]
   return lines.map(line => `   ${line}`).join('\n')
 }
 
-/** The loop never changes: when its own laps lie further apart than this, the machine was not ours. */
+/** A yardstick never changes: when its own laps lie further apart than this, the machine was not ours. */
 const QUIET_SPREAD = 1.5
 
-function caution(loopValues: readonly number[]): string[] {
-  if (loopValues.length === 0) return []
-  const { min, max } = summarize(loopValues)
+/** The yardstick is what the first bar holds us against. */
+function caution(figure: Figure, work: Work, laps: readonly Lap[]): string[] {
+  const yardstick = work.bars.find(({ times }) => times !== undefined)?.times
+  const values = yardstick === undefined ? [] : valuesOf(laps, yardstick, figure.key)
+  if (values.length === 0) return []
+  const { min, max } = summarize(values)
   if (max <= QUIET_SPREAD * min) return []
-  return [`(busy machine: the loop's own laps differ by ${digits(max / min)} ×, so read ratios with care)`]
+  return [`(busy machine: the laps of ${yardstick} differ by ${digits(max / min)} ×, so read ratios with care)`]
 }
 
 const WIDTHS = [18, 11, 20, 12, 16, 14]
@@ -45,15 +48,17 @@ function tableRow(cells: readonly string[]): string {
     .trimEnd()
 }
 
-/** One line per bar: its result, and each run's figure with its spread over the laps. */
+/** One line per bar: its result, and each run's figure with its spread over the rounds. */
 export function verdictTable(verdicts: readonly Verdict[]): string {
-  return verdicts.map(verdictLines).join('\n')
+  const idWidth = Math.max(4, ...verdicts.map(({ work }) => work.id.length + 1))
+  return verdicts.map(verdict => verdictLines(verdict, idWidth)).join('\n')
 }
 
-function verdictLines({ work, bar, runs, result }: Verdict): string {
+function verdictLines({ work, bar, runs, result }: Verdict, idWidth: number): string {
   const [first = '', ...others] = runs.map(({ measured, isHeld }) => runCell(measured, isHeld))
-  const firstLine = `${work.id.padEnd(4)}${describeBar(bar, work).padEnd(48)}${result.padEnd(14)}${first}`.trimEnd()
-  return [firstLine, ...others.map(cell => ' '.repeat(66) + cell)].join('\n')
+  const named = `${work.id.padEnd(idWidth)}${describeBar(bar, work)} `.padEnd(56)
+  const firstLine = `${named}${result.padEnd(14)}${first}`.trimEnd()
+  return [firstLine, ...others.map(cell => ' '.repeat(70) + cell)].join('\n')
 }
 
 function runCell({ median, min, max }: Summary, isHeld: boolean): string {
@@ -62,11 +67,16 @@ function runCell({ median, min, max }: Summary, isHeld: boolean): string {
 
 function describeBar({ figure, sign, limit, times, isGoal }: Bar, work: Work): string {
   const label = work.figures.find(({ key }) => key === figure)?.label ?? figure
-  return `${label} ${sign} ${limit}${times ? ` × ${times}` : ''}${isGoal ? ' (goal)' : ''}`
+  return `${label} ${sign} ${shortest(limit)}${times ? ` × ${times}` : ''}${isGoal ? ' (goal)' : ''}`
 }
 
 function spread(min: number, max: number): string {
   return `${digits(min)}..${digits(max)}`
+}
+
+/** A limit as people say it: 0.125 stays, a third is 0.333. */
+function shortest(limit: number): string {
+  return `${Number(limit.toFixed(3))}`
 }
 
 /** Three digits that count; more would be noise. */

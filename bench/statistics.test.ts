@@ -1,14 +1,24 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { compare, seededRandom, shuffle, summarize } from './statistics.ts'
+import { compare, quantile, seededRandom, shuffle, summarize } from './statistics.ts'
 
 it('takes the middle value as median, or the mean of the two in the middle', () => {
   assert.deepEqual(summarize([30, 10, 20]), { median: 20, min: 10, max: 30 })
   assert.deepEqual(summarize([40, 10, 20, 30]), { median: 25, min: 10, max: 40 })
 })
 
+it('reads a quantile off the sorted values', () => {
+  assert.equal(quantile([10, 20, 30, 40], 0.5), 20)
+  assert.equal(quantile([10, 20, 30, 40], 0.99), 40)
+  assert.ok(Number.isNaN(quantile([], 0.5)))
+})
+
 it('divides medians and best laps, and spreads over the ratios within each lap', () => {
   assert.deepEqual(compare([10, 20, 60], [20, 20, 40]), { median: 1, min: 0.5, max: 1.5, best: 0.5 })
+})
+
+it('takes the most of a rate as its best', () => {
+  assert.equal(compare([10, 20], [40, 10], true).best, 0.5)
 })
 
 it('shuffles without loss, and the same way from the same seed', () => {

@@ -11,17 +11,23 @@ export function summarize(values: readonly number[]): Summary {
   return { median, min: sorted[0]!, max: sorted.at(-1)! }
 }
 
-/** `median` is the ratio of the medians, `min` and `max` are the spread of the ratios within each lap. */
+/** The value that a share of all values does not exceed; `sorted` ascends. */
+export function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
+}
+
+/** `median` is the ratio of the medians, `min` and `max` are the spread of the ratios within each round. */
 export interface Ratio extends Summary {
-  /** Best lap ÷ best lap: neighbours can only add to a cost, so this is what a quiet machine would come nearest to. */
+  /** Best lap ÷ best lap: neighbours can only slow us down, so this is what a quiet machine would come nearest to. */
   readonly best: number
 }
 
-/** How many times `theirs` is `ours`. Both have one value per lap, in the order of the laps; less is better. */
-export function compare(ours: readonly number[], theirs: readonly number[]): Ratio {
+/** How many times `theirs` is `ours`. Both have one value per round, in their order. */
+export function compare(ours: readonly number[], theirs: readonly number[], moreIsBetter = false): Ratio {
   const [mine, other] = [summarize(ours), summarize(theirs)]
-  const { min, max } = summarize(ours.map((value, lap) => value / theirs[lap]!))
-  return { median: mine.median / other.median, min, max, best: mine.min / other.min }
+  const { min, max } = summarize(ours.map((value, round) => value / theirs[round]!))
+  const best = moreIsBetter ? mine.max / other.max : mine.min / other.min
+  return { median: mine.median / other.median, min, max, best }
 }
 
 /** A seeded source of chance (mulberry32), so that the order of a run can be had again. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { judge, type Lap } from './verdict.ts'
-import type { Bar, ContenderName, Work } from './works/work.ts'
+import type { Bar, Work } from './work.ts'
 
 const AT_MOST_TWICE_THE_LOOP: Bar = { figure: 'ns', sign: '≤', limit: 2, times: 'loop' }
 
@@ -12,12 +12,11 @@ function workWith(bar: Bar): Work {
     contenders: ['secondwind', 'loop'],
     figures: [],
     bars: [bar],
-    run: async () => ({}),
   }
 }
 
-function lapsOf(run: number, contender: ContenderName, values: readonly number[]): Lap[] {
-  return values.map((ns, index) => ({ run, lap: index + 1, workId: 'X', contender, figures: { ns } }))
+function lapsOf(run: number, contender: string, values: readonly number[]): Lap[] {
+  return values.map((ns, index) => ({ run, round: index + 1, workId: 'X', contender, figures: { ns } }))
 }
 
 /** Each run is given as ours ÷ loop. */
@@ -50,7 +49,12 @@ describe('a bar', () => {
     assert.equal(verdict!.result, 'not measured')
   })
 
-  it('compares laps of the same number, in whatever order they ran', () => {
+  it('is not measured if the other side does not have the figure', () => {
+    const laps: Lap[] = [...lapsOf(1, 'secondwind', [1]), { ...lapsOf(1, 'loop', [1])[0]!, figures: { other: 1 } }]
+    assert.equal(judge(workWith(AT_MOST_TWICE_THE_LOOP), laps, 1)[0]!.result, 'not measured')
+  })
+
+  it('compares laps of the same round, in whatever order they ran', () => {
     const laps = [...lapsOf(1, 'secondwind', [10, 20, 40]).toReversed(), ...lapsOf(1, 'loop', [10, 20, 40])]
     const [verdict] = judge(workWith(AT_MOST_TWICE_THE_LOOP), laps, 1)
     assert.deepEqual(verdict!.runs, [{ measured: { median: 1, min: 1, max: 1, best: 1 }, isHeld: true }])

@@ -1,13 +1,13 @@
 /** Holds bars against what was measured. */
 import { compare, type Summary, summarize } from './statistics.ts'
-import type { Bar, ContenderName, Figures, Work } from './works/work.ts'
+import type { Bar, Figures, Work } from './work.ts'
 
-/** One contender's figures of one lap of one run. Runs and laps count from 1. */
+/** One contender's turn in one work: in every round of a run each has one. Runs and rounds count from 1. */
 export interface Lap {
   readonly run: number
-  readonly lap: number
+  readonly round: number
   readonly workId: string
-  readonly contender: ContenderName
+  readonly contender: string
   readonly figures: Figures
 }
 
@@ -60,10 +60,10 @@ export function lapsOfRun(laps: readonly Lap[], work: Work, run: number): Lap[] 
   return laps.filter(lap => lap.run === run && lap.workId === work.id)
 }
 
-/** One value per lap, in the order of the laps. */
-export function valuesOf(laps: readonly Lap[], contender: ContenderName, figure: string): number[] {
+/** One value per round, in their order; none for a figure that this contender does not have. */
+export function valuesOf(laps: readonly Lap[], contender: string, figure: string): number[] {
   return laps
     .filter(lap => lap.contender === contender)
-    .toSorted((a, b) => a.lap - b.lap)
-    .map(lap => lap.figures[figure]!)
+    .toSorted((a, b) => a.round - b.round)
+    .flatMap(lap => lap.figures[figure] ?? [])
 }

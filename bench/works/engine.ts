@@ -1,12 +1,13 @@
 /** E: the floors of `RetryEngine`, far below what it does; they catch a blunder, not a regression. */
 import type { Engine } from '../contenders/contender.ts'
-import type { Work } from './work.ts'
+import { quantile } from '../statistics.ts'
+import type { LibraryWork } from './work.ts'
 
 const CALLERS = 20
 const SUCCESSES = 20_000
 const RETRIED = 4_000
 
-export const engine: Work = {
+export const engine: LibraryWork = {
   id: 'E',
   title: 'RetryEngine, 20 callers: successes, then operations with one retry each',
   contenders: ['secondwind'],
@@ -60,7 +61,7 @@ async function load(subject: Engine, { count, name, newAction }: Load): Promise<
   await Promise.all(Array.from({ length: CALLERS }, caller))
   const elapsedMs = performance.now() - startedAt
   latenciesMs.sort((a, b) => a - b)
-  return { perSecond: (count * 1_000) / elapsedMs, p99Ms: latenciesMs[Math.ceil(count * 0.99) - 1]! }
+  return { perSecond: (count * 1_000) / elapsedMs, p99Ms: quantile(latenciesMs, 0.99) }
 }
 
 function succeeding(): () => boolean {

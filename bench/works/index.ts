@@ -11,9 +11,9 @@ import {
   throttledCall,
 } from './pipeline.ts'
 import { waitingEnds, waitingMemory } from './waiting.ts'
-import type { Work } from './work.ts'
+import type { LibraryWork } from './work.ts'
 
-export const WORKS: readonly Work[] = [
+export const WORKS: readonly LibraryWork[] = [
   firstAttempt,
   policyLiteral,
   signalRead,

@@ -1,12 +1,12 @@
 /** C: what a retry costs that is needed. */
 import { type Action, type Calls, RESET } from '../contenders/contender.ts'
-import type { Work } from './work.ts'
+import type { LibraryWork } from './work.ts'
 
 const CALLERS = 1_000
 const WARM_UP_ROUNDS = 40
 const MEASURED_CPU_MS = 700
 
-export const oneFailure: Work = {
+export const oneFailure: LibraryWork = {
   id: 'C',
   title: 'one failure, then success: 1,000 callers at once, back-off 1 ms',
   contenders: ['secondwind', 'loop', 'loop-abortable', 'cockatiel', 'p-retry', 'async-retry', 'effect'],

@@ -2,14 +2,14 @@
 import type { Action, Calls, SignalAction } from '../contenders/contender.ts'
 import { nsPerCall } from './sequential-calls.ts'
 import { bytesPerWaiting } from './waiting.ts'
-import type { Work } from './work.ts'
+import type { LibraryWork } from './work.ts'
 
 const NS_PER_CALL = { key: 'nsPerCall', label: 'CPU ns per call' }
 
 const succeed: Action = async () => 1
 const succeedUnlessAborted: SignalAction = async ({ signal }) => (signal.aborted ? 0 : 1)
 
-export const pipelineSuccess: Work = {
+export const pipelineSuccess: LibraryWork = {
   id: 'F1',
   title: 'success through retry, breaker, attempt time-out, bulkhead and budget',
   contenders: ['secondwind', 'loop', 'cockatiel-wrap'],
@@ -21,7 +21,7 @@ export const pipelineSuccess: Work = {
   run: async calls => ({ nsPerCall: await nsPerCall(calls.pipelineSucceeds!, succeed) }),
 }
 
-export const pipelineSignal: Work = {
+export const pipelineSignal: LibraryWork = {
   id: 'F2',
   title: 'the same, with a signal of the caller',
   contenders: ['secondwind', 'loop', 'cockatiel-wrap'],
@@ -30,7 +30,7 @@ export const pipelineSignal: Work = {
   run: async calls => ({ nsPerCall: await nsPerCall(calls.pipelineWithSignal!, succeed) }),
 }
 
-export const pipelineReadsSignal: Work = {
+export const pipelineReadsSignal: LibraryWork = {
   id: 'F3',
   title: 'the same as F1, the callback reads its signal',
   contenders: ['secondwind', 'loop', 'cockatiel-wrap'],
@@ -39,7 +39,7 @@ export const pipelineReadsSignal: Work = {
   run: async calls => ({ nsPerCall: await nsPerCall(calls.pipelineReadsSignal!, succeedUnlessAborted) }),
 }
 
-export const pipelineMemory: Work = {
+export const pipelineMemory: LibraryWork = {
   id: 'F4',
   title: '100,000 operations of the same pipeline waiting in back-off: memory',
   contenders: ['secondwind', 'loop'],
@@ -49,7 +49,7 @@ export const pipelineMemory: Work = {
 }
 
 /** Without a bar: what each layer costs beside the bare call, and beside the same idea written by hand. */
-function layer(id: string, title: string, call: (calls: Calls) => (action: Action) => Promise<unknown>): Work {
+function layer(id: string, title: string, call: (calls: Calls) => (action: Action) => Promise<unknown>): LibraryWork {
   return {
     id,
     title,

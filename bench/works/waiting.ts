@@ -4,14 +4,14 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Action, type Calls, RESET } from '../contenders/contender.ts'
 import { failingOnce, rounds } from './one-failure.ts'
-import type { Work } from './work.ts'
+import type { LibraryWork } from './work.ts'
 
 const WAITING = 100_000
 const STARTED_PER_TURN = 1_000
 const WARM_UP_ROUNDS = 20
 const TURNS_TO_CATCH_UP = 10
 
-export const waitingMemory: Work = {
+export const waitingMemory: LibraryWork = {
   id: 'D1',
   title: '100,000 operations waiting in back-off: memory',
   contenders: ['secondwind', 'loop', 'cockatiel', 'p-retry', 'async-retry', 'effect'],
@@ -43,7 +43,7 @@ export async function bytesPerWaiting(calls: Calls, waits: (action: Action) => P
   return bytes
 }
 
-export const waitingEnds: Work = {
+export const waitingEnds: LibraryWork = {
   id: 'D2',
   title: '100,000 operations waiting in back-off, full jitter over 5 s: their end',
   contenders: ['secondwind', 'loop', 'cockatiel'],

@@ -1,0 +1,134 @@
+/** The whole service, as `secondwind serve` starts it: store, dispatcher, target, API, metrics. */
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { type Service, startService } from '../../../packages/service/dist/service.js'
+import type { DispatchEvents } from '../../../packages/service/dist/telemetry/events.js'
+import { quantile } from '../../statistics.ts'
+import { inChunks } from '../contenders/asking.ts'
+import type { Contender } from '../contenders/contender.ts'
+import { BODY, CONCURRENCY, headersOf, type Order } from '../delivery.ts'
+import { addAll, openStore } from './store.ts'
+import { newTask, POLICY } from './tasks.ts'
+
+/** One lane alone is given four fifths of the slots: with so many, a hundred are under way. */
+const SLOTS = Math.ceil(CONCURRENCY / 0.8)
+
+const CHUNK = 1_000
+
+/** Tasks that come before the start go straight into the store; later ones through the API. */
+export async function openService(folder: string): Promise<Contender> {
+  const store = await openStore(folder)
+  const tally = createTally()
+  let service: Service | undefined
+  let isStoreOpen = true
+  const closeStore = async (): Promise<void> => {
+    if (isStoreOpen) await store.close()
+    isStoreOpen = false
+  }
+  const taskOf = ({ url, dueAt }: Order, now: number) =>
+    newTask({ url, now, key: randomUUID(), ...(dueAt !== undefined && { dueAt }) })
+  return {
+    add: order => addAll(store, [taskOf(order, Date.now())]),
+    addMany: async orders => {
+      tally.expect(orders.length)
+      for (const chunk of inChunks(orders, CHUNK)) {
+        const now = Date.now()
+        if (service === undefined)
+          await addAll(
+            store,
+            chunk.map(order => taskOf(order, now)),
+          )
+        else await submit(service, chunk)
+      }
+    },
+    start: async () => {
+      await closeStore()
+      service = await serve(folder, tally.events)
+    },
+    whenDone: () => tally.whenAllEnded(),
+    forgetOverhead: () => tally.forgetOverhead(),
+    overheadP99Ms: () => tally.overheadP99Ms(),
+    close: async () => {
+      await service?.stop()
+      await closeStore()
+    },
+  }
+}
+
+export function serve(folder: string, events?: DispatchEvents): Promise<Service> {
+  return startService({
+    config: {
+      host: '127.0.0.1',
+      port: 0,
+      data: folder,
+      store: 'sqlite',
+      concurrency: SLOTS,
+      allowTarget: ['127.0.0.0/8'],
+    },
+    isDevelopment: false,
+    // What an operator sees is made, and written nowhere: a terminal is not what is measured.
+    logLevel: 'info',
+    log: () => {},
+    ...(events && { events }),
+  })
+}
+
+async function submit({ url }: Service, orders: readonly Order[]): Promise<void> {
+  const tasks = orders.map(({ url, dueAt }) => ({
+    targetUrl: url,
+    method: 'POST',
+    headers: headersOf(dueAt),
+    body: BODY,
+    policyId: POLICY.policyId,
+    idempotencyKey: randomUUID(),
+    ...(dueAt !== undefined && { notBefore: dueAt }),
+  }))
+  const response = await fetch(`${url}/retry-tasks/batch`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(tasks),
+  })
+  const text = await response.text()
+  assert.equal(response.status, 200, text)
+  const { created } = JSON.parse(text) as { readonly created: number }
+  assert.equal(created, orders.length, text)
+}
+
+interface Tally {
+  readonly events: DispatchEvents
+  expect(count: number): void
+  whenAllEnded(): Promise<void>
+  forgetOverhead(): void
+  overheadP99Ms(): number
+}
+
+/** Counts what the service says of itself; it says so once it is written. */
+function createTally(): Tally {
+  let left = 0
+  let overheadsMs: number[] = []
+  let isOver: (() => void) | undefined
+  return {
+    events: {
+      attemptEnded: ({ overheadMs }) => void overheadsMs.push(overheadMs),
+      taskEnded: () => {
+        left--
+        if (left === 0) isOver?.()
+      },
+      held: () => {},
+      orphan: () => {},
+      warning: (code, text) => void process.stderr.write(`warning: ${code}: ${text}\n`),
+    },
+    expect: count => void (left += count),
+    whenAllEnded: () =>
+      new Promise(resolve => {
+        isOver = resolve
+        if (left === 0) resolve()
+      }),
+    forgetOverhead: () => void (overheadsMs = []),
+    overheadP99Ms: () =>
+      quantile(
+        overheadsMs.toSorted((a, b) => a - b),
+        0.99,
+      ),
+  }
+}
