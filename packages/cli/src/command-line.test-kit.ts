@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { vi } from 'vitest'
@@ -14,22 +15,34 @@ export interface Ended {
   readonly exitCode: number | null
 }
 
+interface Surroundings {
+  readonly input?: string
+  readonly env?: NodeJS.ProcessEnv
+  /** False: whoever reads stdout has seen enough before it begins. */
+  readonly isHeard?: boolean
+  /** A file, instead of a pipe that is read. */
+  readonly outputTo?: string
+}
+
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
 
 /** The program as its users start it, but from source: a process with its streams and its exit code. */
 export async function secondwind(
   words: readonly string[],
-  { input = '', env = {}, isHeard = true }: { input?: string; env?: NodeJS.ProcessEnv; isHeard?: boolean } = {},
+  { input = '', env = {}, isHeard = true, outputTo }: Surroundings = {},
 ): Promise<Ended> {
+  const out = outputTo === undefined ? undefined : openSync(outputTo, 'w')
   const child = spawn(process.execPath, ['--conditions=@secondwind/source', MAIN, ...words], {
     env: { ...process.env, NO_COLOR: undefined, FORCE_COLOR: undefined, ...env },
+    stdio: ['pipe', out ?? 'pipe', 'pipe'],
   })
-  child.stdin.on('error', () => undefined).end(input)
+  if (out !== undefined) closeSync(out)
+  child.stdin!.on('error', () => undefined).end(input)
   const exitCode = new Promise<number | null>(resolve => {
     child.on('close', code => resolve(code))
   })
-  if (!isHeard) child.stdout.destroy()
-  const [stdout, stderr] = await Promise.all([isHeard ? text(child.stdout) : '', text(child.stderr)])
+  if (!isHeard) child.stdout?.destroy()
+  const [stdout, stderr] = await Promise.all([isHeard && child.stdout ? text(child.stdout) : '', text(child.stderr!)])
   return { stdout, stderr, exitCode: await exitCode }
 }
 
@@ -40,11 +53,12 @@ export async function atTerminal(
     columns = 80,
     answers = [],
     hasColors = false,
-  }: { columns?: number; answers?: readonly string[]; hasColors?: boolean } = {},
+    isAscii = false,
+  }: { columns?: number; answers?: readonly string[]; hasColors?: boolean; isAscii?: boolean } = {},
 ): Promise<Ended & { readonly questions: readonly string[] }> {
   const [stdout, stderr, questions]: string[][] = [[], [], []]
   const left = [...answers]
-  const screen = { isTerminal: true, columns, hasColors, isAscii: false }
+  const screen = { isTerminal: true, columns, hasColors, isAscii }
   const exitCode = await runProgram(words, COMMANDS, {
     write: data => void stdout!.push(data),
     tell: conversation => void stderr!.push(conversation),

@@ -3,6 +3,7 @@
  * table for other programs, JSON) is decided in one place, for all of them.
  */
 import type { ExitCode } from './exit-codes.ts'
+import type { OutputFile } from './output/output-file.ts'
 import type { Page } from './terminal/page.ts'
 import type { Table } from './terminal/table.ts'
 import type { Terminal } from './terminal/terminal.ts'
@@ -15,13 +16,16 @@ export interface Command {
   readonly options?: readonly Option[]
   /** Lines that work when pasted. */
   readonly examples: readonly string[]
-  readonly run: (call: Call) => Answer | Promise<Answer>
+  /** No answer: it has said what there was to say while it ran. */
+  readonly run: (call: Call) => Answer | Promise<Answer | undefined>
 }
 
 /** `<policy>`: one that is needed; `[policy]`: one that may be missing; `<tier...>`: any number. */
 export interface Argument {
   readonly usage: string
   readonly say: string
+  /** Names that may stand there, for completion. */
+  readonly choices?: readonly string[]
 }
 
 export interface Option {
@@ -30,6 +34,7 @@ export interface Option {
   readonly say: string
   /** The values to choose from, for help and completion. */
   readonly choices?: readonly string[]
+  readonly isRepeatable?: true
 }
 
 export interface Call {
@@ -37,15 +42,17 @@ export interface Call {
   readonly words: readonly string[]
   /** In the order of the command's arguments; a list for one that takes any number. */
   readonly args: readonly (string | readonly string[] | undefined)[]
-  /** By name, in camel case; `true` for a switch. */
+  /** By name, in camel case; `true` for a switch, a list for one that may be repeated. */
   readonly options: GivenOptions
   readonly terminal: Terminal
 }
 
-export type GivenOptions = { readonly [name: string]: string | boolean | undefined }
+export type GivenOptions = { readonly [name: string]: GivenOption }
+
+export type GivenOption = string | boolean | readonly string[] | undefined
 
 export interface Answer {
-  /** The one document that `--json` prints. */
+  /** The one document that `--json` prints, with the verdict added to it. */
   readonly data: unknown
   /** What people read. */
   readonly show: (page: Page) => string
@@ -57,5 +64,7 @@ export interface Answer {
   readonly verdict?: string
   /** What to type next; it is conversation and goes to stderr. */
   readonly next?: readonly string[]
+  /** Written when the answer has been given: a full disk must not cost the answer. */
+  readonly files?: readonly OutputFile[]
   readonly exitCode?: ExitCode
 }

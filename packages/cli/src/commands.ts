@@ -9,6 +9,7 @@ import { reproduceCommand } from './lab/reproduce.ts'
 import { runCommand } from './lab/run.ts'
 import { sweepCommand } from './lab/sweep.ts'
 import { tiersCommand } from './lab/tiers.ts'
+import { SERVICE } from './service/commands.ts'
 
 const LAB: readonly Command[] = [
   runCommand,
@@ -23,4 +24,4 @@ const LAB: readonly Command[] = [
 ]
 
 /** Every command of the program, in the order of its help. */
-export const COMMANDS: readonly Command[] = [...LAB, completionCommand(LAB)]
+export const COMMANDS: readonly Command[] = [...SERVICE, ...LAB, completionCommand([...SERVICE, ...LAB])]

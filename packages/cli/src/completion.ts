@@ -23,13 +23,20 @@ export function completionCommand(commands: readonly Command[]): Command {
     path: ['completion'],
     summary: 'a script that completes these commands',
     arguments: [
-      { usage: '<shell>', say: 'bash, zsh or fish; or words, which is what their scripts ask' },
+      {
+        usage: '<shell>',
+        say: 'bash, zsh or fish; or words, which is what their scripts ask',
+        choices: ['bash', 'zsh', 'fish'],
+      },
       { usage: '[typed...]', say: 'for words: what has been typed, its last word perhaps not to the end' },
     ],
     examples: ['completion bash > ~/.local/share/bash-completion/completions/secondwind'],
     run: ({ args }) => {
       const [given, typed = []] = args as [string, (readonly string[])?]
-      const { shell } = readOptions({ shell: given }, { shell: oneOf('bash', 'zsh', 'fish', 'words') })
+      const { '<shell>': shell } = readOptions(
+        { '<shell>': given },
+        { '<shell>': oneOf('bash', 'zsh', 'fish', 'words') },
+      )
       if (shell !== 'words') return { data: { shell, script: SCRIPTS[shell] }, show: () => SCRIPTS[shell] }
       const words = following([...commands, command], typed)
       return { data: { words }, show: () => words.join('\n') }
@@ -47,11 +54,13 @@ function following(commands: readonly Command[], typed: readonly string[]): read
   const words =
     command === undefined
       ? commands.flatMap(({ path }) => (startsWith(path, before) ? (path[before.length] ?? []) : []))
-      : optionWords(command, before.at(-1))
+      : wordsAfter(command, before.at(-1))
   return [...new Set(words)].filter(word => word.startsWith(current))
 }
 
-function optionWords({ options = [] }: Command, previous: string | undefined): readonly string[] {
+/** The values of the option before, or else names that may be arguments, and options. */
+function wordsAfter({ arguments: args = [], options = [] }: Command, previous: string | undefined): readonly string[] {
   const all = [...options, ...COMMON_OPTIONS].map(({ flag, choices }) => ({ name: flag.split(' ')[0]!, choices }))
-  return all.find(({ name }) => name === previous)?.choices ?? all.map(({ name }) => name)
+  const ofOption = all.find(({ name }) => name === previous)?.choices
+  return ofOption ?? [...args.flatMap(({ choices = [] }) => choices), ...all.map(({ name }) => name)]
 }

@@ -1,5 +1,15 @@
 import { COMMANDS } from './commands.ts'
-import { runProgram } from './program.ts'
+import { bugFailure } from './failure.ts'
+import { notWritable } from './output/output-file.ts'
+import { giveFailure, runProgram } from './program.ts'
 import { systemTerminal } from './terminal/terminal.ts'
 
-process.exitCode = await runProgram(process.argv.slice(2), COMMANDS, systemTerminal())
+const words = process.argv.slice(2)
+const terminal = systemTerminal(error => {
+  process.exit(giveFailure(notWritable('stdout', error), words, terminal))
+})
+// What happens outside of any command's promise ends like everything else: in words, and with a code.
+process.on('uncaughtException', error => {
+  process.exit(giveFailure(bugFailure(error), words, terminal))
+})
+process.exitCode = await runProgram(words, COMMANDS, terminal)

@@ -9,7 +9,7 @@ type Run = (command: Command, args: Call['args'], options: GivenOptions) => Prom
 /** The tree of commands: nouns, and below them their verbs. It throws what it cannot read, and prints nothing but help. */
 export function createParser(
   commands: readonly Command[],
-  { write, tell }: Pick<Terminal, 'write' | 'tell'>,
+  { write, tell, out, err }: Pick<Terminal, 'write' | 'tell' | 'out' | 'err'>,
   run: Run,
 ): Parser {
   const program = new Parser('secondwind')
@@ -17,7 +17,15 @@ export function createParser(
     .version(version(), '--version', 'the version')
     .helpOption('-h, --help', 'this help')
     .helpCommand(false)
-    .configureOutput({ writeOut: write, writeErr: tell, outputError: () => undefined })
+    .configureOutput({
+      writeOut: write,
+      writeErr: tell,
+      outputError: () => undefined,
+      getOutHelpWidth: () => out.columns,
+      getErrHelpWidth: () => err.columns,
+    })
+    // What each takes stands in its own help; here there is room for what it does.
+    .configureHelp({ subcommandTerm: command => command.name(), minWidthToWrap: 20 })
     .exitOverride()
   for (const command of commands) addCommand(program, command, run)
   return program
@@ -28,13 +36,20 @@ function addCommand(program: Parser, command: Command, run: Run): void {
   const group = path.slice(0, -1).reduce(groupOf, program)
   const parser = group.command(path.at(-1)!).description(summary).copyInheritedSettings(group)
   for (const { usage, say } of args) parser.argument(usage, say)
-  for (const { flag, say, choices } of [...options, ...COMMON_OPTIONS])
-    parser.option(flag, choices === undefined ? say : `${say}: ${choices.join(', ')}`)
+  for (const { flag, say, choices, isRepeatable } of [...options, ...COMMON_OPTIONS]) {
+    const text = choices === undefined ? say : `${say}: ${choices.join(', ')}`
+    if (isRepeatable) parser.option(flag, text, gather)
+    else parser.option(flag, text)
+  }
   parser
     .addHelpText('after', `\nExamples:\n${examples.map(line => `  $ secondwind ${line}`).join('\n')}`)
     .action(async (...given: unknown[]) => {
       await run(command, given.slice(0, args.length) as Call['args'], parser.opts<GivenOptions>())
     })
+}
+
+function gather(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), value]
 }
 
 /** What every command takes. */
@@ -58,15 +73,15 @@ function groupOf(parent: Parser, word: string): Parser {
   )
 }
 
-/** What the parser could not read, in our words. */
-export function unreadable({ code, message }: CommanderError): Failure {
+/** What the parser could not read, in our words, and the help that tells what it could. */
+export function unreadable({ code, message }: CommanderError, help: string): Failure {
   const [what = '', hint] = message.replace(/^error: /, '').split('\n')
   const meant = /Did you mean (?:one of )?(.+)\?/.exec(hint ?? '')?.[1]
   return usageFailure({
     code: code.replace(/^commander\./, '').replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`),
     what,
     because: [meant === undefined ? 'The command line does not say what to do.' : `Did you mean ${meant}?`],
-    next: ['secondwind --help'],
+    next: [help],
   })
 }
 

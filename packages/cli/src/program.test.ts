@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, it } from 'vitest'
 import { atTerminal, secondwind } from './command-line.test-kit.ts'
+import type { Command } from './command.ts'
 import { COMMANDS } from './commands.ts'
+import { runProgram } from './program.ts'
+import type { Terminal } from './terminal/terminal.ts'
 
 describe('the program', () => {
   it('prints its help and its version on stdout', async () => {
@@ -36,7 +39,90 @@ describe('the program', () => {
     const { stdout, stderr, exitCode } = await secondwind(['lab', 'tiers', '--json'])
     assert.deepEqual([stdout, exitCode], ['', 2])
     const { error } = JSON.parse(stderr) as { error: { code: string; next: string[] } }
-    assert.deepEqual([error.code, error.next], ['missing-argument', ['secondwind --help']])
+    assert.deepEqual([error.code, error.next], ['missing-argument', ['secondwind lab tiers --help']])
+  })
+
+  it('leads whoever mistyped to the help of what was called', async () => {
+    const helpAfter = async (...words: string[]): Promise<string | undefined> =>
+      /do {3}(.*)\n$/.exec((await atTerminal(words)).stderr)?.[1]
+    assert.equal(await helpAfter('lab', 'run', '--sede', '1'), 'secondwind lab run --help')
+    assert.equal(await helpAfter('lab', 'rnu'), 'secondwind lab --help')
+    assert.equal(await helpAfter('lob'), 'secondwind --help')
+  })
+
+  it('tells a bug of its own in the same four parts, with its place, and exits with 1', async () => {
+    const broken: Command = {
+      path: ['broken'],
+      summary: '',
+      examples: [],
+      run: () => {
+        throw new RangeError('no such thing')
+      },
+    }
+    const told: string[] = []
+    const screen = { isTerminal: true, columns: 80, hasColors: false, isAscii: false }
+    const terminal: Terminal = {
+      write: () => assert.fail('no answer'),
+      tell: text => void told.push(text),
+      out: screen,
+      err: screen,
+      readInput: () => Promise.resolve(''),
+    }
+    assert.equal(await runProgram(['broken'], [broken], terminal), 1)
+    assert.match(told.join(''), /^error bug {2}RangeError: no such thing\n\n {2}at .*program\.test\.ts/)
+  })
+
+  it.runIf(existsSync('/dev/full'))('says that its output could not be written, and exits with 1', async () => {
+    const { stderr, exitCode } = await secondwind(['lab', 'explain', 'userFacing'], { outputTo: '/dev/full' })
+    assert.match(stderr, /error not-writable {2}stdout cannot be written\n\n {2}ENOSPC/)
+    assert.equal(exitCode, 1)
+  })
+
+  it.runIf(existsSync('/dev/full'))('gives its answer even if a file beside it cannot be written', async () => {
+    const { stdout, stderr, exitCode } = await atTerminal(['lab', 'tiers', 'a=2', 'b=2', '--svg', '/dev/full'])
+    assert.match(stdout, /One operation becomes/)
+    assert.match(stderr, /^error not-writable {2}\/dev\/full/)
+    assert.equal(exitCode, 1)
+  })
+
+  it('refuses a file that could not be written before anything is run, with all else that is wrong', async () => {
+    const words = ['lab', 'tiers', 'a=2', '--failure', '2', '--svg', join(tmpdir(), 'nowhere', 'a.svg')]
+    const { stdout, stderr, exitCode } = await atTerminal(words)
+    assert.deepEqual([stdout, exitCode], ['', 2])
+    assert.match(stderr, /--failure must be .*\n {2}--svg must be a file that can be written: ENOENT/)
+  })
+
+  it('keeps to plain characters with --ascii, and where a terminal knows no others', async () => {
+    const strange = /[^\n\u0020-\u007E]/
+    for (const words of [
+      ['lab', 'run'],
+      ['lab', 'explain', 'userFacing'],
+      ['lab', 'tiers', 'a=2', 'b=2'],
+    ]) {
+      const asked = await atTerminal([...words, '--ascii'])
+      assert.doesNotMatch(asked.stdout + asked.stderr, strange)
+    }
+    const { stdout, stderr } = await atTerminal(['lab', 'reproduce', 'jitter-order'], { isAscii: true })
+    assert.doesNotMatch(stdout + stderr, strange)
+    assert.match(stdout, /full <= equal/)
+  })
+
+  it('has the verdict as a sentence in every document that has one', async () => {
+    const small = ['--load', '20/s', '--capacity', '50/s', '--outage', '2s']
+    const calls = [
+      ['run', ...small],
+      ['compare', 'userFacing', 'stripe', ...small],
+      ['sweep', '--vary', 'policy.maxAttempts=1,2', ...small],
+      ['assert', 'userFacing', '--max-peak', '9x', ...small],
+      ['tiers', 'a=2', 'b=2'],
+      ['reproduce', 'jitter-order'],
+      ['cases', 'queued-herd', '--scale', '0.01'],
+    ]
+    for (const words of calls) {
+      const { stdout, stderr } = await atTerminal(['lab', ...words, '--json'])
+      const { verdict } = JSON.parse(stdout) as { verdict: unknown }
+      assert.ok(typeof verdict === 'string' && verdict.endsWith('.'), `${words[0]}: ${String(verdict)} ${stderr}`)
+    }
   })
 
   it('ends well when its reader has seen enough', async () => {
@@ -68,8 +154,8 @@ describe('every example of the help', () => {
   afterAll(() => rmSync(folder, { recursive: true }))
 
   const examples = COMMANDS.flatMap(command => command.examples)
-    // What takes long, what asks, what is written over a file, and what a shell would have to redirect.
-    .filter(example => !/reproduce|cases shop|--runs|advise|>/.test(example))
+    // What takes long or never ends, what asks, what is written over a file, and what a shell would have to redirect.
+    .filter(example => !/^(?:serve|dev)\b|reproduce|cases shop|--runs|advise|>/.test(example))
   for (const example of examples)
     it(`works when pasted: ${example}`, async () => {
       const words = example.split(' ').map(word => (word === 'payments.json' ? file : word))
@@ -84,9 +170,16 @@ describe('completion', () => {
     (await atTerminal(['completion', 'words', '--', ...typed])).stdout.trimEnd().split('\n')
 
   it('offers nouns, then verbs, then options', async () => {
-    assert.deepEqual(await words(''), ['lab', 'completion'])
+    assert.deepEqual(await words('l'), ['lab'])
     assert.deepEqual(await words('lab', 'ex'), ['explain'])
     assert.deepEqual(await words('lab', 'tiers', '--f'), ['--failure'])
+  })
+
+  it('offers the names that an argument may have', async () => {
+    assert.deepEqual(await words('lab', 'run', 'out'), ['outage'])
+    assert.deepEqual(await words('lab', 'explain', 'use'), ['userFacing'])
+    assert.deepEqual(await words('lab', 'reproduce', 'hedging', 'tail'), ['tail-at-scale'])
+    assert.deepEqual(await words('completion', 'f'), ['fish'])
   })
 
   it('offers nothing after words that no command begins with', async () => {
@@ -96,6 +189,8 @@ describe('completion', () => {
   it('has a script for each shell, which asks the program itself', async () => {
     for (const shell of ['bash', 'zsh', 'fish'])
       assert.match((await atTerminal(['completion', shell])).stdout, /secondwind completion words --/)
-    assert.equal((await atTerminal(['completion', 'tcsh'])).exitCode, 2)
+    const { stderr, exitCode } = await atTerminal(['completion', 'tcsh'])
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /^error wrong-option {2}<shell> cannot be read/)
   })
 })

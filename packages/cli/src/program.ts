@@ -2,13 +2,15 @@
 import { CommanderError } from 'commander'
 import type { Answer, Command, GivenOptions } from './command.ts'
 import { EXIT_CODES } from './exit-codes.ts'
-import { describeFailure, Failure, failureDocument } from './failure.ts'
+import { bugFailure, describeFailure, Failure, failureDocument } from './failure.ts'
+import { typed } from './input/typed.ts'
+import { writeFiles } from './output/output-file.ts'
 import { createParser, unreadable } from './parser.ts'
-import { createPage, wrap } from './terminal/page.ts'
+import { createPage, plain, wrap } from './terminal/page.ts'
 import { commaSeparated, tabSeparated } from './terminal/table.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
-/** The exit code; nothing is thrown but what is a bug of ours. */
+/** The exit code; nothing is thrown, not even what is a bug of ours. */
 export async function runProgram(
   words: readonly string[],
   commands: readonly Command[],
@@ -17,7 +19,10 @@ export async function runProgram(
   let exitCode: number = EXIT_CODES.done
   const parser = createParser(commands, terminal, async (command, args, options) => {
     const answer = await command.run({ words, args, options, terminal })
+    if (answer === undefined) return
     giveAnswer(answer, options, terminal)
+    await writeFiles(answer.files ?? [], terminal)
+    if (options['json'] !== true) giveNext(answer.next ?? [], tellerOf(options, terminal))
     exitCode = answer.exitCode ?? EXIT_CODES.done
   })
   try {
@@ -25,33 +30,55 @@ export async function runProgram(
     return exitCode
   } catch (error) {
     if (error instanceof Failure) return giveFailure(error, words, terminal)
-    if (!(error instanceof CommanderError)) throw error
+    if (!(error instanceof CommanderError)) return giveFailure(bugFailure(error), words, terminal)
     if (error.exitCode === 0) return EXIT_CODES.done
     // A noun without a verb has been answered with its verbs.
-    return error.code === 'commander.help' ? EXIT_CODES.usage : giveFailure(unreadable(error), words, terminal)
+    if (error.code === 'commander.help') return EXIT_CODES.usage
+    return giveFailure(unreadable(error, typed([...calledOf(words, commands), '--help'])), words, terminal)
   }
 }
 
-function giveAnswer(answer: Answer, options: GivenOptions, { write, tell, out }: Terminal): void {
-  const { data, table, csv = table, show, verdict, next = [] } = answer
-  if (options['json'] === true) return write(`${JSON.stringify(data, undefined, 2)}\n`)
+/** The words with which a command, or at least its noun, was called. */
+function calledOf(words: readonly string[], commands: readonly Command[]): readonly string[] {
+  const known = (count: number): boolean =>
+    commands.some(({ path }) => count <= path.length && path.slice(0, count).every((word, at) => word === words[at]))
+  const unknown = words.findIndex((_, at) => !known(at + 1))
+  return unknown < 0 ? words : words.slice(0, unknown)
+}
+
+function giveAnswer(answer: Answer, options: GivenOptions, terminal: Terminal): void {
+  const { data, table, csv = table, show, verdict } = answer
+  const { write, out } = terminal
+  if (options['json'] === true) {
+    const document = verdict === undefined ? data : { ...(data as object), verdict }
+    return write(`${JSON.stringify(document, undefined, 2)}\n`)
+  }
   const rows =
     options['csv'] === true ? csv && commaSeparated(csv) : out.isTerminal ? undefined : table && tabSeparated(table)
   if (rows !== undefined) {
     write(`${rows}\n`)
-    if (verdict !== undefined) tell(`${verdict}\n`)
+    if (verdict !== undefined) tellerOf(options, terminal)(`${verdict}\n`)
   } else {
     const page = createPage({
       columns: out.columns,
       hasColors: out.hasColors && options['color'] !== false,
       isAscii: out.isAscii || options['ascii'] === true,
     })
-    write([show(page), ...(verdict === undefined ? [] : ['', wrap(verdict, page.columns)]), ''].join('\n'))
+    const text = [show(page), ...(verdict === undefined ? [] : ['', wrap(verdict, page.columns)]), ''].join('\n')
+    write(page.isAscii ? plain(text) : text)
   }
+}
+
+function giveNext(next: readonly string[], tell: Terminal['tell']): void {
   for (const [index, line] of next.entries()) tell(`${index === 0 ? '\ntry  ' : '     '}${line}\n`)
 }
 
-function giveFailure(failure: Failure, words: readonly string[], { tell }: Terminal): number {
+function tellerOf(options: GivenOptions, { tell, err }: Terminal): Terminal['tell'] {
+  return err.isAscii || options['ascii'] === true ? text => tell(plain(text)) : tell
+}
+
+/** On stderr, as words or with `--json` as a document; the exit code that goes with it. */
+export function giveFailure(failure: Failure, words: readonly string[], { tell }: Pick<Terminal, 'tell'>): number {
   tell(words.includes('--json') ? `${JSON.stringify(failureDocument(failure))}\n` : describeFailure(failure))
   return failure.parts.exitCode
 }

@@ -32,7 +32,8 @@ async function readText(path: string, what: string): Promise<string> {
 
 function parse(json: string, what: string, from: string): unknown {
   try {
-    return JSON.parse(json)
+    // Some editors begin a file with a byte order mark, which is no JSON.
+    return JSON.parse(json.replace(/^\uFEFF/, ''))
   } catch (error) {
     throw usageFailure({
       code: 'no-json',

@@ -1,11 +1,9 @@
 import type { Problem } from '@secondwind/resilience'
-import type { GivenOptions } from '../command.ts'
-import { problemsFailure } from '../failure.ts'
+import type { GivenOption, GivenOptions } from '../command.ts'
+import { problemsFailure, type Failure } from '../failure.ts'
 
 /** From what was typed (undefined: nothing) to a value, or to the words after "must be". */
-export type Reader<Value> = (
-  given: string | boolean | undefined,
-) => { readonly value: Value } | { readonly must: string }
+export type Reader<Value> = (given: GivenOption) => { readonly value: Value } | { readonly must: string }
 
 type Readers = { readonly [name: string]: Reader<unknown> }
 type Values<R extends Readers> = { readonly [Name in keyof R]: R[Name] extends Reader<infer Value> ? Value : never }
@@ -16,23 +14,27 @@ export function readOptions<const R extends Readers>(
   readers: R,
   before: readonly Problem[] = [],
 ): Values<R> {
-  const problems = [...before]
-  const values = Object.entries(readers).map(([name, read]) => {
-    const answer = read(given[name])
-    if ('value' in answer) return [name, answer.value]
-    problems.push({ at: flagOf(name), is: given[name], say: `must be ${answer.must}` })
-    return [name, undefined]
-  })
-  if (problems.length > 0) throw problemsFailure({ code: 'wrong-option', what: sayWhich(problems) }, problems)
+  const problems = [...before, ...optionProblems(given, readers)]
+  if (problems.length > 0) throw wrongOptions(problems)
+  const values = Object.entries(readers).map(([name, read]) => [name, (read(given[name]) as { value: unknown }).value])
   return Object.fromEntries(values) as Values<R>
 }
 
-function sayWhich(problems: readonly Problem[]): string {
-  return problems.length === 1 ? `${problems[0]!.at} cannot be read` : `${problems.length} values cannot be read`
+export function optionProblems(given: GivenOptions, readers: Readers): Problem[] {
+  return Object.entries(readers).flatMap(([name, read]) => {
+    const answer = read(given[name])
+    return 'must' in answer ? [{ at: flagOf(name), is: given[name], say: `must be ${answer.must}` }] : []
+  })
 }
 
+export function wrongOptions(problems: readonly Problem[]): Failure {
+  const what = problems.length === 1 ? `${problems[0]!.at} cannot be read` : `${problems.length} values cannot be read`
+  return problemsFailure({ code: 'wrong-option', what }, problems)
+}
+
+/** `--max-peak` for maxPeak; an argument, `<shell>`, is called as in the help. */
 export function flagOf(name: string): string {
-  return `--${name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
+  return name.startsWith('<') ? name : `--${name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
 }
 
 /** What is not given has this value. */

@@ -1,22 +1,52 @@
 import { checkPolicy, presets, type PipelinePolicy, type RetryPolicy } from '@secondwind/resilience'
 import { existsSync } from 'node:fs'
-import { problemsFailure } from '../failure.ts'
+import type { Argument } from '../command.ts'
+import { eachWithoutProblem, problemsFailure } from '../failure.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { readDocument } from './read-document.ts'
 
-export const POLICY_ARGUMENT = 'a file, JSON as it stands, - for stdin, or the name of a preset'
-
 export const PRESET_NAMES: readonly string[] = Object.keys(presets)
 
+export const POLICY_ARGUMENT: Argument = {
+  usage: '<policy>',
+  say: 'a file, JSON as it stands, - for stdin, or the name of a preset',
+  choices: PRESET_NAMES,
+}
+
+type Policy = RetryPolicy | PipelinePolicy
+
 /** The policy with its defaults filled in; one with problems is refused with all of them. */
-export async function readPolicy(
-  named: string,
-  terminal: Pick<Terminal, 'readInput'>,
-): Promise<RetryPolicy | PipelinePolicy> {
+export async function readPolicy(named: string, terminal: Pick<Terminal, 'readInput'>): Promise<Policy> {
   const { policy, problems } = checkPolicy(presetOf(named) ?? (await readDocument(named, 'policy', terminal)))
   if (policy !== undefined) return policy
   const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
-  throw problemsFailure({ code: 'invalid-policy', what: `the policy ${shorten(named)} has ${count}` }, problems)
+  throw problemsFailure({ code: 'invalid-policy', what: `the policy ${shorten(named, 40)} has ${count}` }, problems)
+}
+
+/** Several, each with a name that tells it from the others; the problems of all of them are said at once. */
+export async function readPolicies(
+  named: readonly string[],
+  terminal: Pick<Terminal, 'readInput'>,
+): Promise<readonly { readonly name: string; readonly policy: Policy }[]> {
+  const policies = await eachWithoutProblem(
+    named,
+    one => shorten(one, MOST_NAME),
+    one => readPolicy(one, terminal),
+  )
+  const names = policies.map((policy, index) => nameOf(named[index]!, policy))
+  return policies.map((policy, index) => {
+    const before = names.slice(0, index).filter(name => name === names[index]).length
+    return { name: before === 0 ? names[index]! : `${names[index]} (${before + 1})`, policy }
+  })
+}
+
+/** More would leave a table no room for its numbers. */
+const MOST_NAME = 24
+
+/** What stands on the command line as a whole goes by the name that it gives itself. */
+function nameOf(named: string, policy: Policy): string {
+  const ownName = 'retry' in policy ? policy.name : policy.policyId
+  return shorten(named.trimStart().startsWith('{') ? (ownName ?? named) : named, MOST_NAME)
 }
 
 /** A file of the same name goes first: it is the user's own. */
@@ -24,6 +54,8 @@ function presetOf(named: string): PipelinePolicy | undefined {
   return PRESET_NAMES.includes(named) && !existsSync(named) ? presets[named as keyof typeof presets] : undefined
 }
 
-function shorten(named: string): string {
-  return named.length > 40 ? `${named.slice(0, 39)}…` : named
+/** Of a path the end tells more, of anything else the beginning. */
+function shorten(named: string, most: number): string {
+  if (named.length <= most) return named
+  return named.trimStart().startsWith('{') ? `${named.slice(0, most - 1)}…` : `…${named.slice(1 - most)}`
 }

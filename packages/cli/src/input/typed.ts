@@ -1,16 +1,28 @@
-/** The command as it was typed, to be typed again. */
+import type { GivenOptions, Option } from '../command.ts'
+import { flagOf } from './read-options.ts'
+
+/** A command, to be pasted into a POSIX shell. */
 export function typed(words: readonly string[]): string {
   return ['secondwind', ...words.map(quoted)].join(' ')
 }
 
-/** The same with another value of one flag. */
+/** The same with another value of one flag, whichever way it was typed before: `--flag value` or `--flag=value`. */
 export function typedWith(words: readonly string[], flag: string, value: string): string {
-  const at = words.indexOf(flag)
-  const others = at < 0 ? words : words.toSpliced(at, 2)
+  const others = words.filter((word, at) => word !== flag && words[at - 1] !== flag && !word.startsWith(`${flag}=`))
   return typed([...others, flag, value])
 }
 
-/** For a POSIX shell. */
+/** Those of the options that were given, as words of another command that takes them, too. */
+export function retyped(given: GivenOptions, options: readonly Option[]): readonly string[] {
+  return options.flatMap(({ flag: usage }) => {
+    const [flag = ''] = usage.split(' ')
+    const name = Object.keys(given).find(key => flagOf(key) === flag)
+    const value = name === undefined ? undefined : given[name]
+    if (value === undefined || value === false) return []
+    return value === true ? [flag] : [value].flat().flatMap(one => [flag, one])
+  })
+}
+
 function quoted(word: string): string {
   return /^[\w./%,=:@+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -46,15 +46,35 @@ describe('lab advise', () => {
   it('writes the policy to a new file, and never over another', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'secondwind-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
-    const file = join(folder, 'payments.json')
+    const file = join(folder, 'my payments.json')
     const first = await atTerminal(['lab', 'advise', ...FLAGS, '--name', 'payments', '--write', file])
-    assert.match(first.stderr, /try {2}secondwind lab explain .*payments\.json/)
+    assert.match(first.stderr, /wrote .*my payments\.json\n\ntry {2}secondwind lab explain '.*my payments\.json'\n/)
     const written = readFileSync(file, 'utf8')
     assert.equal((JSON.parse(written) as { name: string }).name, 'payments')
     const second = await atTerminal(['lab', 'advise', ...FLAGS, '--write', file])
     assert.equal(second.exitCode, 2)
-    assert.match(second.stderr, /^error file-exists/)
+    assert.match(second.stderr, /^error file-exists .*\n {2}do {3}secondwind .* --write '.*my payments-2\.json'\n$/s)
     assert.equal(readFileSync(file, 'utf8'), written)
+  })
+
+  it('names what is wrong together with what is missing where nobody can be asked', async () => {
+    const wrong = ['--user-facing', 'maybe', '--latency-budget', '0', '--load', '5']
+    const { stderr, exitCode } = await secondwind(['lab', 'advise', ...FLAGS.slice(0, 4), ...wrong])
+    assert.equal(exitCode, 2)
+    const flags = Array.from(stderr.matchAll(/^ {2}(--\S+) (?:must be|needs|is missing)/gm), ([, flag]) => flag)
+    assert.deepEqual(flags, [
+      '--user-facing',
+      '--latency-budget',
+      '--load',
+      '--rate-limited',
+      '--critical',
+      '--other-region',
+    ])
+  })
+
+  it('asks nothing before it has refused what cannot be read', async () => {
+    const { questions, exitCode } = await atTerminal(['lab', 'advise', '--critical', 'maybe'])
+    assert.deepEqual([questions, exitCode], [[], 2])
   })
 
   it('refuses every answer that it cannot read at once', async () => {

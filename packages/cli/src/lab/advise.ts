@@ -1,51 +1,63 @@
 import { advise, type Advice, type Answers } from '@secondwind/lab'
 import { existsSync } from 'node:fs'
-import type { Answer, Call, Command, GivenOptions } from '../command.ts'
+import { join, parse } from 'node:path'
+import type { Answer, Call, Command, GivenOption, GivenOptions } from '../command.ts'
 import { usageFailure } from '../failure.ts'
 import {
   duration,
   flagOf,
   oneOf,
   optional,
+  optionProblems,
   perSecond,
   readOptions,
   text,
   withDefault,
+  wrongOptions,
   yesOrNo,
-  type Reader,
 } from '../input/read-options.ts'
-import { typed } from '../input/typed.ts'
-import { writeOutput } from '../output/write-output.ts'
+import { typed, typedWith } from '../input/typed.ts'
+import { outputPath } from '../output/output-file.ts'
 import { labelled, type Page } from '../terminal/page.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { bothOrNeither } from './capacity.ts'
+import { aloneProblems, bothOrNeither } from './capacity.ts'
+
+const READERS = {
+  operation: oneOf('read', 'write'),
+  idempotent: yesOrNo,
+  userFacing: yesOrNo,
+  rateLimited: yesOrNo,
+  critical: yesOrNo,
+  otherRegion: yesOrNo,
+  latencyBudget: duration(10, 604_800_000),
+  load: perSecond(),
+  capacity: perSecond(),
+}
+const FILE_READERS = { name: withDefault('advised', text()), write: outputPath }
 
 interface Question {
-  readonly name: string
+  readonly name: keyof typeof READERS
   readonly flag: string
   readonly ask: string
-  readonly read: Reader<unknown>
   /** An empty answer means that nobody knows. */
   readonly mayBeUnknown?: true
 }
 
-const latencyBudget = duration(10, 604_800_000)
 const QUESTIONS: readonly Question[] = [
-  { name: 'operation', flag: '<read|write>', ask: 'does it read or write', read: oneOf('read', 'write') },
-  { name: 'idempotent', flag: '<yes|no>', ask: 'is doing it twice the same as doing it once', read: yesOrNo },
-  { name: 'userFacing', flag: '<yes|no>', ask: 'does a person wait for it', read: yesOrNo },
-  { name: 'rateLimited', flag: '<yes|no>', ask: 'does the dependency limit how often it is called', read: yesOrNo },
-  { name: 'critical', flag: '<yes|no>', ask: 'does a failure cost more than a wait', read: yesOrNo },
-  { name: 'otherRegion', flag: '<yes|no>', ask: 'is the dependency in another region', read: yesOrNo },
+  { name: 'operation', flag: '<read|write>', ask: 'does it read or write' },
+  { name: 'idempotent', flag: '<yes|no>', ask: 'is doing it twice the same as doing it once' },
+  { name: 'userFacing', flag: '<yes|no>', ask: 'does a person wait for it' },
+  { name: 'rateLimited', flag: '<yes|no>', ask: 'does the dependency limit how often it is called' },
+  { name: 'critical', flag: '<yes|no>', ask: 'does a failure cost more than a wait' },
+  { name: 'otherRegion', flag: '<yes|no>', ask: 'is the dependency in another region' },
   {
     name: 'latencyBudget',
     flag: '<duration>',
     ask: 'how long may all of it take, such as 5s',
-    read: latencyBudget,
     mayBeUnknown: true,
   },
-  { name: 'load', flag: '<rate>', ask: 'calls on a usual day, such as 300/s', read: perSecond(), mayBeUnknown: true },
-  { name: 'capacity', flag: '<rate>', ask: 'calls that it can serve', read: perSecond(), mayBeUnknown: true },
+  { name: 'load', flag: '<rate>', ask: 'calls on a usual day, such as 300/s', mayBeUnknown: true },
+  { name: 'capacity', flag: '<rate>', ask: 'calls that it can serve', mayBeUnknown: true },
 ]
 
 export const adviseCommand: Command = {
@@ -63,7 +75,8 @@ export const adviseCommand: Command = {
   run: adviseOn,
 }
 
-async function adviseOn({ options, terminal }: Call): Promise<Answer> {
+async function adviseOn({ words, options, terminal }: Call): Promise<Answer> {
+  refuseExisting(options['write'], words)
   const answered = await askForMissing(options, terminal)
   const { name, write, load, capacity, latencyBudgetMs, ...known } = readAnswers(answered)
   const pair = bothOrNeither(load, capacity)
@@ -73,11 +86,12 @@ async function adviseOn({ options, terminal }: Call): Promise<Answer> {
     ...(pair === undefined ? {} : { capacity: pair }),
   }
   const advice = advise(answers, name)
-  if (write !== undefined) await writeNew(write, advice.policy)
+  const content = (): string => `${JSON.stringify(advice.policy, undefined, 2)}\n`
   return {
     data: { answers, ...advice },
     show: page => showAdvice(advice, page),
-    next: [write === undefined ? typed(sameAnswers(answered, name)) : `secondwind lab explain ${write}`],
+    next: [typed(write === undefined ? sameAnswers(answered, name) : ['lab', 'explain', write])],
+    files: write === undefined ? [] : [{ path: write, content, isNew: true }],
   }
 }
 
@@ -87,7 +101,7 @@ function sameAnswers(answered: GivenOptions, name: string): readonly string[] {
     const answer = answered[question.name]
     return typeof answer === 'string' ? [flagOf(question.name), answer] : []
   })
-  return ['lab', 'advise', ...flags, '--name', name, '--write', `${name}.json`]
+  return ['lab', 'advise', ...flags, '--name', name, '--write', freeName(`${name}.json`)]
 }
 
 function readAnswers(answered: GivenOptions): Omit<Answers, 'capacity' | 'latencyBudgetMs'> & {
@@ -98,17 +112,11 @@ function readAnswers(answered: GivenOptions): Omit<Answers, 'capacity' | 'latenc
   readonly write: string | undefined
 } {
   const { latencyBudget: latencyBudgetMs, ...others } = readOptions(answered, {
-    operation: oneOf('read', 'write'),
-    idempotent: yesOrNo,
-    userFacing: yesOrNo,
-    rateLimited: yesOrNo,
-    critical: yesOrNo,
-    otherRegion: yesOrNo,
-    latencyBudget: optional(latencyBudget),
-    load: optional(perSecond()),
-    capacity: optional(perSecond()),
-    name: withDefault('advised', text()),
-    write: optional(text()),
+    ...READERS,
+    latencyBudget: optional(READERS.latencyBudget),
+    load: optional(READERS.load),
+    capacity: optional(READERS.capacity),
+    ...FILE_READERS,
   })
   return { ...others, latencyBudgetMs }
 }
@@ -117,8 +125,9 @@ function readAnswers(answered: GivenOptions): Omit<Answers, 'capacity' | 'latenc
 async function askForMissing(given: GivenOptions, terminal: Terminal): Promise<GivenOptions> {
   const missing = QUESTIONS.filter(({ name }) => given[name] === undefined)
   const needed = missing.filter(({ mayBeUnknown }) => !mayBeUnknown)
-  if (needed.length === 0) return given
   const { ask, tell } = terminal
+  refuseWrong(given, ask === undefined ? needed : [])
+  if (needed.length === 0) return given
   if (ask === undefined)
     throw usageFailure({
       code: 'cannot-ask',
@@ -126,23 +135,35 @@ async function askForMissing(given: GivenOptions, terminal: Terminal): Promise<G
       because: ['stdin is not a terminal, so they cannot be asked.'],
       next: needed.map(({ name, flag }) => `add  ${flagOf(name)} ${flag}`),
     })
-  const answers: { [name: string]: string | boolean | undefined } = { ...given }
+  const answers: { [name: string]: GivenOption } = { ...given }
   for (const question of missing) answers[question.name] = await askOne(question, ask, tell)
   return answers
+}
+
+/** Before anything is asked: nobody answers nine questions to hear then that the tenth was wrong from the beginning. */
+function refuseWrong(given: GivenOptions, missing: readonly Question[]): void {
+  const readers = Object.entries(READERS).map(([name, read]) => [name, optional<unknown>(read)] as const)
+  const wrong = [
+    ...optionProblems(given, { ...Object.fromEntries(readers), ...FILE_READERS }),
+    ...(missing.length > 0 ? aloneProblems(given) : []),
+  ]
+  if (wrong.length === 0) return
+  const unanswered = missing.map(({ name, flag }) => ({ at: flagOf(name), is: undefined, say: `is missing: ${flag}` }))
+  throw wrongOptions([...wrong, ...unanswered])
 }
 
 /** Three wrong answers are enough: whoever holds the keyboard is not reading the question. */
 const PATIENCE = 3
 
 async function askOne(
-  { name, ask: question, read, mayBeUnknown }: Question,
+  { name, flag, ask: question, mayBeUnknown }: Question,
   ask: (question: string) => Promise<string>,
   tell: Terminal['tell'],
 ): Promise<string | undefined> {
   for (let time = 0; time < PATIENCE; time++) {
     const answer = (await ask(`${question}? ${mayBeUnknown ? '(empty: unknown) ' : ''}`)).trim()
     if (answer === '' && mayBeUnknown) return undefined
-    const answerRead = read(answer)
+    const answerRead = READERS[name](answer)
     if ('value' in answerRead) return answer
     tell(`must be ${answerRead.must}\n`)
   }
@@ -150,19 +171,26 @@ async function askOne(
     code: 'cannot-ask',
     what: `"${question}" got no answer`,
     because: [`${PATIENCE} answers could not be read.`],
-    next: [`secondwind lab advise ${flagOf(name)} …`],
+    next: [`add  ${flagOf(name)} ${flag}`],
   })
 }
 
-async function writeNew(path: string, policy: object): Promise<void> {
-  if (existsSync(path))
-    throw usageFailure({
-      code: 'file-exists',
-      what: `${path} is there already`,
-      because: ['A policy is not written over another.'],
-      next: [`rm ${path}`],
-    })
-  await writeOutput(path, `${JSON.stringify(policy, undefined, 2)}\n`, { flag: 'wx' })
+function refuseExisting(path: GivenOption, words: readonly string[]): void {
+  if (typeof path !== 'string' || !existsSync(path)) return
+  throw usageFailure({
+    code: 'file-exists',
+    what: `${path} is there already`,
+    because: ['A policy is not written over another.'],
+    next: [typedWith(words, '--write', freeName(path))],
+  })
+}
+
+/** The same name with the first number that nothing here has yet. */
+function freeName(path: string): string {
+  const { dir, name, ext } = parse(path)
+  let free = path
+  for (let number = 2; existsSync(free); number++) free = join(dir, `${name}-${number}${ext}`)
+  return free
 }
 
 function showAdvice({ policy, reasons, besides }: Advice, { columns, colors }: Page): string {

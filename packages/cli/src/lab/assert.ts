@@ -1,4 +1,4 @@
-import { checkLimits, readingOf, type LimitCheck, type Limits } from '@secondwind/lab'
+import { checkLimits, troubleEndOf, type LimitCheck, type Limits } from '@secondwind/lab'
 import type { Answer, Call, Command } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { usageFailure } from '../failure.ts'
@@ -12,16 +12,17 @@ import {
   type Reader,
 } from '../input/read-options.ts'
 import { POLICY_ARGUMENT, readPolicy } from '../input/read-policy.ts'
+import { retyped, typed } from '../input/typed.ts'
 import { showTable, type Table } from '../terminal/table.ts'
-import { runJobs } from '../threads/run-jobs.ts'
-import { readWorld, SCENARIO_ARGUMENT, WORLD_NAMES, WORLD_OPTIONS } from './world-options.ts'
+import { measure } from './trials.ts'
+import { readWorld, SCENARIO_WORDS, WORLD_NAMES, WORLD_OPTIONS } from './world-options.ts'
 
 export const assertCommand: Command = {
   path: ['lab', 'assert'],
   summary: 'hold a policy to its limits: a test for continuous integration',
-  arguments: [{ usage: '<policy>', say: POLICY_ARGUMENT }],
+  arguments: [POLICY_ARGUMENT],
   options: [
-    { flag: '--scenario <scenario>', say: `${SCENARIO_ARGUMENT} (outage)`, choices: WORLD_NAMES },
+    { flag: '--scenario <scenario>', say: `${SCENARIO_WORDS} (outage)`, choices: WORLD_NAMES },
     { flag: '--max-amplification <factor>', say: 'calls, as a multiple of what they would be if nobody called twice' },
     { flag: '--max-peak <factor>', say: 'the peak, as a multiple of what it would be then: 2x' },
     { flag: '--min-served <share>', say: 'operations that succeed: 99%' },
@@ -34,7 +35,8 @@ export const assertCommand: Command = {
 }
 
 async function assertLimits({ args, options, terminal }: Call): Promise<Answer> {
-  const { scenario: named, ...given } = readOptions(options, {
+  const given = args[0] as string
+  const { scenario: named, ...asked } = readOptions(options, {
     scenario: withDefault('outage', text()),
     maxAmplification: optional(times),
     maxPeak: optional(times),
@@ -44,35 +46,46 @@ async function assertLimits({ args, options, terminal }: Call): Promise<Answer> 
   })
   const limits: Limits = Object.fromEntries(
     Object.entries({
-      maxAmplification: given.maxAmplification,
-      maxPeakTimes: given.maxPeak,
-      minServedShare: given.minServed,
-      maxRecoveryMs: given.maxRecovery,
-      maxP99Ms: given.maxP99,
+      maxAmplification: asked.maxAmplification,
+      maxPeakTimes: asked.maxPeak,
+      minServedShare: asked.minServed,
+      maxRecoveryMs: asked.maxRecovery,
+      maxP99Ms: asked.maxP99,
     }).filter(([, limit]) => limit !== undefined),
   )
   if (Object.keys(limits).length === 0) throw nothingAsserted()
-  const policy = await readPolicy(args[0] as string, terminal)
+  const policy = await readPolicy(given, terminal)
   const { at, seeds } = await readWorld(named, options, terminal)
-  const scenario = at(policy)
-  const jobs = seeds.map(seed => ({ kind: 'scenario', scenario, seed }) as const)
-  const results = await runJobs(jobs, { label: 'runs', terminal })
-  const checks = checkLimits(results.map(readingOf), limits)
+  const scenario = at({ policy })
+  if (limits.maxRecoveryMs !== undefined && troubleEndOf(scenario) === undefined) throw nothingToGetOver(named)
+  const { dependency, worlds } = await measure([scenario], { seeds }, terminal)
+  const checks = checkLimits(worlds[0]!.readings, limits)
   const broken = checks.filter(({ holds }) => !holds)
   return {
-    data: { policy, scenario, seeds, checks, holds: broken.length === 0 },
+    data: { policy, scenario, seeds, dependency, checks, holds: broken.length === 0 },
     table: tableOf(checks),
     show: page => showTable(tableOf(checks), page),
     verdict: sayVerdict(checks, broken),
-    next: broken.length === 0 ? [] : [`secondwind lab run ${named} --policy ${args[0] as string}`],
+    next:
+      broken.length === 0 ? [] : [typed(['lab', 'run', named, '--policy', given, ...retyped(options, WORLD_OPTIONS)])],
     exitCode: broken.length === 0 ? EXIT_CODES.done : EXIT_CODES.no,
   }
 }
 
 function tableOf(checks: readonly LimitCheck[]): Table {
   return {
-    columns: [{ name: 'limit' }, { name: 'holds' }, { name: 'measured' }],
-    rows: checks.map(({ name, holds, say }) => [name, holds ? 'yes' : 'NO', say]),
+    columns: [
+      { name: 'limit' },
+      { name: 'holds' },
+      { name: 'measured' },
+      ...['low', 'high', 'asked'].map(name => ({ name, isOnlyData: true as const })),
+    ],
+    rows: checks.map(({ name, holds, is, limit, say }) => [
+      name,
+      holds ? 'yes' : 'NO',
+      { value: is?.mean, say },
+      ...[is?.low, is?.high, limit].map(value => ({ value, say: '' })),
+    ]),
   }
 }
 
@@ -99,5 +112,14 @@ function nothingAsserted(): Error {
     what: 'there is no limit to hold the policy to',
     because: ['Without a limit every policy would pass.'],
     next: assertCommand.examples.map(example => `secondwind ${example}`),
+  })
+}
+
+function nothingToGetOver(named: string): Error {
+  return usageFailure({
+    code: 'nothing-to-assert',
+    what: `--max-recovery says nothing about ${named}`,
+    because: ['There is no trouble in it that ends while calls still begin, so there is nothing to get over.'],
+    next: ['secondwind lab assert payments.json --scenario outage --max-recovery 10s'],
   })
 }

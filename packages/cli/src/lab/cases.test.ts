@@ -12,6 +12,12 @@ describe('lab cases', () => {
     assert.match(stdout, /\n {2}note {2}/)
   })
 
+  it('counts apart what cannot be judged', async () => {
+    const { stdout } = await atTerminal(['lab', 'cases', 'payments'], { columns: 120 })
+    assert.match(stdout, /not simulated +—\n/)
+    assert.match(stdout, /\n7 of 7 claims hold; none does not; 1 cannot be judged\.\n/)
+  })
+
   it('lists the scenarios that lab run takes', async () => {
     const { stdout } = await atTerminal(['lab', 'cases', '--list'])
     assert.match(stdout, /\nqueued-herd\/herd\n/)

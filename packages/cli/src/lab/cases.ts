@@ -12,7 +12,7 @@ const USUAL_SCALE = 0.1
 export const casesCommand: Command = {
   path: ['lab', 'cases'],
   summary: 'incidents as people tell them, what they claim, and what comes out',
-  arguments: [{ usage: '[name...]', say: 'only these' }],
+  arguments: [{ usage: '[name...]', say: 'only these', choices: WORKED_CASES.map(({ name }) => name) }],
   options: [
     { flag: '--scale <share>', say: `load and capacity, as a share of those in the case (${USUAL_SCALE})` },
     { flag: '--seed <number>', say: 'the seed (1)' },
@@ -41,15 +41,26 @@ async function showCases({ args, options, terminal }: Call): Promise<Answer> {
   const found = await runJobs(jobs, { label: 'cases', terminal })
   const told: Told[] = chosen.map(({ name, inputs }, index) => ({ name, inputs, claims: found[index]! }))
   const claims = told.flatMap(one => one.claims)
-  const wrong = claims.filter(({ holds }) => !holds).length
   return {
     data: { scale, seed, cases: told },
     table: tableOf(told),
     show: page => told.map(one => showCase(one, page)).join('\n\n'),
     // That a claim of others does not hold is a result, and no failure.
-    verdict: `${claims.length - wrong} of ${claims.length} claims hold; ${wrong === 0 ? 'none does not' : `${wrong} do not, and the notes say why`}.`,
+    verdict: sayVerdict(claims),
     next: ['secondwind lab cases --list'],
   }
+}
+
+function sayVerdict(claims: readonly Claim[]): string {
+  const count = (judged: boolean | undefined): number => claims.filter(({ holds }) => holds === judged).length
+  const [right, wrong, open] = [count(true), count(false), count(undefined)]
+  return [
+    `${right} of ${right + wrong} claims hold`,
+    wrong === 0 ? 'none does not' : `${wrong} do not, and the notes say why`,
+    ...(open === 0 ? [] : [`${open} cannot be judged`]),
+  ]
+    .join('; ')
+    .concat('.')
 }
 
 function listOf(chosen: readonly WorkedCase[]): Answer {
@@ -70,7 +81,7 @@ const COLUMNS: Table['columns'] = [
 ]
 
 function rowOf({ what, theirs, ours, holds }: Claim): readonly string[] {
-  return [what, theirs, ours, holds ? 'yes' : 'NO']
+  return [what, theirs, ours, holds === undefined ? '—' : holds ? 'yes' : 'NO']
 }
 
 function tableOf(told: readonly Told[]): Table {

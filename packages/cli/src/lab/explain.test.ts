@@ -19,6 +19,8 @@ describe('lab explain', () => {
     assert.equal(fromInput.stdout, fromWords.stdout)
     const { stdout } = await atTerminal(['lab', 'explain', 'stripe', '--json'])
     assert.equal((JSON.parse(stdout) as { policy: { name: string } }).policy.name, 'stripe')
+    const marked = await secondwind(['lab', 'explain', '-', '--json'], { input: `\uFEFF${GOOD}` })
+    assert.equal(marked.stdout, fromWords.stdout)
     const missing = await secondwind(['lab', 'explain', 'nowhere.json'])
     assert.deepEqual([missing.stdout, missing.exitCode], ['', 3])
     assert.match(missing.stderr, /^error not-found {2}there is no policy nowhere\.json/)

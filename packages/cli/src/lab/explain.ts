@@ -4,7 +4,8 @@ import type { Answer, Call, Command } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { isOn, optional, perSecond, readOptions } from '../input/read-options.ts'
 import { POLICY_ARGUMENT, readPolicy } from '../input/read-policy.ts'
-import { drawOn, PICTURE_OPTIONS, svgFile, writePicture } from '../output/picture-options.ts'
+import { outputPath } from '../output/output-file.ts'
+import { drawOn, PICTURE_OPTIONS, pictureFile } from '../output/picture-options.ts'
 import { labelled, wrap, type Page } from '../terminal/page.ts'
 import { showTable, type Table } from '../terminal/table.ts'
 import { bothOrNeither } from './capacity.ts'
@@ -12,7 +13,7 @@ import { bothOrNeither } from './capacity.ts'
 export const explainCommand: Command = {
   path: ['lab', 'explain'],
   summary: 'what a policy does: waits, worst case, and the production checklist',
-  arguments: [{ usage: '<policy>', say: POLICY_ARGUMENT }],
+  arguments: [POLICY_ARGUMENT],
   options: [
     { flag: '--load <rate>', say: 'calls a second on a usual day, such as 300/s' },
     { flag: '--capacity <rate>', say: 'calls a second that the dependency can serve' },
@@ -28,7 +29,7 @@ async function explain({ args, options, terminal }: Call): Promise<Answer> {
     load: optional(perSecond()),
     capacity: optional(perSecond()),
     strict: isOn,
-    svg: svgFile,
+    svg: outputPath,
   })
   const pair = bothOrNeither(load, capacity)
   const named = args[0] as string
@@ -41,13 +42,13 @@ async function explain({ args, options, terminal }: Call): Promise<Answer> {
     title: 'when each attempt begins, if calls fail at once',
     random: dieFor(1, 'delay bands'),
   })
-  await writePicture(svg, picture, terminal)
   const isOpen = checklist.some(({ verdict }) => verdict === 'not-met')
   return {
     data: { policy, explanation, checklist },
     show: page =>
       [showExplanation(explanation, page), drawOn(page, picture), showChecklist(checklist, page)].join('\n\n'),
     next: isOpen ? ['secondwind lab advise'] : [],
+    files: pictureFile(svg, picture),
     exitCode: strict && isOpen ? EXIT_CODES.no : EXIT_CODES.done,
   }
 }
@@ -93,7 +94,7 @@ function amplificationTable({ amplification }: Explanation): Table {
 }
 
 const ORDER: readonly ChecklistPoint['verdict'][] = ['not-met', 'met', 'not-visible']
-const GLYPHS = { met: ['✓', '+'], 'not-met': ['✕', 'x'], 'not-visible': ['·', '.'] } as const
+const GLYPHS = { met: '✓', 'not-met': '✕', 'not-visible': '·' } as const
 const WORDS = { met: 'met', 'not-met': 'not met', 'not-visible': 'not visible from a policy' } as const
 
 function showChecklist(points: readonly ChecklistPoint[], page: Page): string {
@@ -105,8 +106,8 @@ function showChecklist(points: readonly ChecklistPoint[], page: Page): string {
   ].join('\n')
 }
 
-function showPoint({ id, verdict, say, because }: ChecklistPoint, { columns, colors, isAscii }: Page): string {
+function showPoint({ id, verdict, say, because }: ChecklistPoint, { columns, colors }: Page): string {
   const paint = { met: colors.green, 'not-met': colors.red, 'not-visible': colors.dim }[verdict]
-  const text = labelled(`  ${GLYPHS[verdict][isAscii ? 1 : 0]} ${id}`, `${say}: ${because}`, { columns, width: 8 })
+  const text = labelled(`  ${GLYPHS[verdict]} ${id}`, `${say}: ${because}`, { columns, width: 8 })
   return paint(text)
 }

@@ -10,7 +10,7 @@ import { chooseByName } from './choose-by-name.ts'
 export const reproduceCommand: Command = {
   path: ['lab', 'reproduce'],
   summary: 'published results, ours beside theirs',
-  arguments: [{ usage: '[name...]', say: 'only these' }],
+  arguments: [{ usage: '[name...]', say: 'only these', choices: REPRODUCTIONS.map(({ name }) => name) }],
   options: [
     { flag: '--thorough', say: 'as many runs as the tolerances ask for' },
     { flag: '--list', say: 'only what there is, and who found it' },
@@ -69,9 +69,9 @@ function listOf(chosen: typeof REPRODUCTIONS): Answer {
 
 const COLUMNS: Table['columns'] = [
   { name: 'result', isProse: true },
-  { name: 'theirs', align: 'right' },
-  { name: 'ours', align: 'right' },
-  { name: 'tolerance', align: 'right', dropOrder: 1 },
+  { name: 'theirs', align: 'right', isProse: true },
+  { name: 'ours', align: 'right', isProse: true },
+  { name: 'tolerance', align: 'right' },
   { name: 'verdict' },
 ]
 

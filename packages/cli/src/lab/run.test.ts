@@ -103,7 +103,7 @@ describe('lab compare', () => {
     assert.match(stdout, /only NONE .*only FULL/)
     assert.match(stdout, /\nNONE +[\d.]+ .*\nFULL +[\d.]+ /)
     const piped = await secondwind(words)
-    assert.match(piped.stdout, /^policy\tcalls per operation\tpeak\t/)
+    assert.match(piped.stdout, /^policy\tamplification\tpeakPerSecond\t.*\nNONE\t[\d.]+\t\d+\t/)
     assert.match(piped.stderr, /has the lowest peak/)
   })
 
@@ -125,7 +125,7 @@ describe('lab sweep', () => {
   it('shows one parameter of the policy with many values', async () => {
     const words = ['lab', 'sweep', '--vary', 'policy.maxAttempts=1..4', '--budget', 'off', ...SMALL, '--json']
     const { variants } = JSON.parse((await atTerminal(words)).stdout) as {
-      variants: { value: string; readings: { amplification: number }[] }[]
+      variants: { name: string; readings: { amplification: number }[] }[]
     }
     const calls = variants.map(({ readings }) => readings[0]!.amplification)
     assert.equal(calls[0], 1)
@@ -142,6 +142,12 @@ describe('lab sweep', () => {
     assert.equal(exitCode, 2)
     assert.match(stderr, /^error no-such-path/)
   })
+
+  it('refuses every value that is wrong at once', async () => {
+    const { stdout, stderr, exitCode } = await atTerminal(['lab', 'sweep', '--vary', 'policy.maxAttempts=0,3,x'])
+    assert.deepEqual([stdout, exitCode], ['', 2])
+    assert.match(stderr, /^error invalid-scenario {2}2 of 3 have problems\n\n {2}0: .*\(is 0\)\n {2}x: .*\(is "x"\)\n/)
+  })
 })
 
 describe('lab assert', () => {
@@ -150,7 +156,7 @@ describe('lab assert', () => {
   it('exits with 0 when all limits hold', async () => {
     const { stdout, exitCode } = await secondwind([...words, '--max-amplification', '3', '--min-served', '50%'])
     assert.equal(exitCode, 0)
-    assert.match(stdout, /^limit\tholds\tmeasured\namplification\tyes\t/)
+    assert.match(stdout, /^limit\tholds\tmeasured\tlow\thigh\tasked\namplification\tyes\t1\.\d+\t1\.\d+\t1\.\d+\t3\n/)
   })
 
   it('exits with 6 when one does not, and says which', async () => {
@@ -164,6 +170,12 @@ describe('lab assert', () => {
     assert.equal(exitCode, 6)
     assert.match(stdout, /amplification\tNO\t.*\nrecovery\tyes\t/)
     assert.match(stderr, /^1 of 2 limits does not hold: amplification is 1\.\d+ ×, asked for at most 1 ×\./)
+  })
+
+  it('leads to the picture of the same world', async () => {
+    const { stderr } = await atTerminal(['lab', 'assert', '{"maxAttempts":5}', ...SMALL, '--max-peak', '1x'])
+    const run = `lab run outage --policy '{"maxAttempts":5}' --load 50/s --outage 5s --capacity 80/s`
+    assert.match(stderr, new RegExp(`\\ntry {2}secondwind ${run.replaceAll(/[{}]/g, String.raw`\$&`)}\\n`))
   })
 
   it('is no test without a limit', async () => {

@@ -1,17 +1,15 @@
-import { withPolicy } from '@secondwind/lab'
+import type { Scenario } from '@secondwind/lab'
 import type { Answer, Call, Command } from '../command.ts'
+import { eachWithoutProblem } from '../failure.ts'
 import { readOptions, type Reader } from '../input/read-options.ts'
-import { typed, typedWith } from '../input/typed.ts'
-import { htmlFile, svgFile, writePicture, writeReport } from '../output/picture-options.ts'
-import { showTable } from '../terminal/table.ts'
-import { VARIANT_OPTIONS } from './compare.ts'
-import { pictureOf, sayBest, showVariants, tryAll, variantsReport, variantsTable } from './variants.ts'
-import { changed, jsonOr, POLICY_OPTIONS, readPolicyOptions, readWorld, SCENARIO_ARGUMENT } from './world-options.ts'
+import { POLICY_OPTIONS, readPolicyChoice, withField } from './policy-choice.ts'
+import { compareVariants, FILE_READERS, VARIANT_OPTIONS } from './variants.ts'
+import { jsonOr, readWorld, SCENARIO_ARGUMENT } from './world-options.ts'
 
 export const sweepCommand: Command = {
   path: ['lab', 'sweep'],
   summary: 'one parameter, many values',
-  arguments: [{ usage: '[scenario]', say: `${SCENARIO_ARGUMENT} (outage)` }],
+  arguments: [SCENARIO_ARGUMENT],
   options: [
     {
       flag: '--vary <path=values>',
@@ -24,34 +22,27 @@ export const sweepCommand: Command = {
   run: sweep,
 }
 
-async function sweep({ words, args, options, terminal }: Call): Promise<Answer> {
-  const { vary, svg, html } = readOptions(options, { vary: variation, svg: svgFile, html: htmlFile })
+async function sweep(call: Call): Promise<Answer> {
+  const { args, options, terminal } = call
+  const { vary } = readOptions(options, { vary: variation, ...FILE_READERS })
   const named = (args[0] as string | undefined) ?? 'outage'
-  const policy = (await readPolicyOptions(options, terminal)) ?? {}
+  const choice = await readPolicyChoice(options, terminal)
   const { at, seeds } = await readWorld(named, options, terminal)
-  const [what, ofPolicy] = vary.path.startsWith('policy.') ? [vary.path.slice(7), true] : [vary.path, false]
-  const path = ofPolicy && 'retry' in policy && !what.includes('.') ? `retry.${what}` : what
-  const variants = vary.values.map(value => ({
-    name: String(value),
-    scenario: ofPolicy
-      ? at(changed(policy, { path, value }) as Parameters<typeof withPolicy>[1])
-      : at(options['policy'] === undefined && options['budget'] === undefined ? undefined : (policy as never), {
-          path,
-          value,
-        }),
+  const ofPolicy = /^policy\.(.+)$/s.exec(vary.path)?.[1]
+  const withValue = (value: unknown): Scenario =>
+    ofPolicy === undefined
+      ? at(choice, { path: vary.path, value })
+      : at({ ...choice, changes: [...(choice.changes ?? []), withField(ofPolicy, value)] })
+  const variants = await eachWithoutProblem(vary.values, sayValue, value => ({
+    name: sayValue(value),
+    scenario: withValue(value),
   }))
-  const tried = await tryAll(variants, seeds, terminal)
-  const first = variants[0]!.scenario
-  await writePicture(svg, pictureOf(tried, first), terminal)
-  await writeReport(html, () => variantsReport(tried, first, what, typed(words)), terminal)
-  const table = variantsTable(tried, what)
-  return {
-    data: { seeds, path: vary.path, variants: tried.map(({ name, readings }) => ({ value: name, readings })) },
-    table,
-    show: page => [showVariants(tried, first, page), showTable(table, page)].join('\n\n'),
-    next: seeds.length === 1 ? [typedWith(words, '--runs', '20')] : [],
-    verdict: sayBest(tried.map(one => ({ ...one, name: `${what} ${one.name}` }))),
-  }
+  const what = ofPolicy ?? vary.path
+  return compareVariants(variants, { what, sayName: name => `${what} ${name}`, seeds }, call)
+}
+
+function sayValue(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 interface Variation {

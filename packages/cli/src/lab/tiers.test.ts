@@ -47,8 +47,13 @@ describe('lab tiers', () => {
     assert.match(shown.stdout, /\nTIER {2}MAXATTEMPTS/)
     assert.match(shown.stdout, /One operation becomes 2 calls of db/)
     const piped = await secondwind(words)
-    assert.equal(piped.stdout.split('\n')[0], 'tier\tmaxAttempts\tcalls per operation\tsimulated\tworst case')
+    assert.equal(piped.stdout.split('\n')[0], 'tier\tmaxAttempts\tcallsPerOperation\tsimulated\tworstCase')
     assert.match(piped.stderr, /^One operation becomes .*\n\ntry {2}secondwind lab tiers edge=3 db=1/)
+  })
+
+  it('leads on with the same options', async () => {
+    const { stderr } = await atTerminal(['lab', 'tiers', 'the edge=3', 'db=3', '--independent', '--failure=0.25'])
+    assert.match(stderr, /try {2}secondwind lab tiers 'the edge=3' db=1 --failure 0\.25 --independent\n/)
   })
 
   it('names every word that is no tier, and every option that is wrong, at once', async () => {

@@ -9,22 +9,25 @@ import {
   type TierLoad,
   type TierTree,
 } from '@secondwind/lab'
-import type { Answer, Call, Command } from '../command.ts'
+import type { Answer, Call, Command, Option } from '../command.ts'
 import { isOn, numberBetween, readOptions, wholeNumber, withDefault } from '../input/read-options.ts'
-import { drawOn, PICTURE_OPTIONS, svgFile, writePicture } from '../output/picture-options.ts'
+import { retyped, typed } from '../input/typed.ts'
+import { outputPath } from '../output/output-file.ts'
+import { drawOn, PICTURE_OPTIONS, pictureFile } from '../output/picture-options.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { runJobs } from '../threads/run-jobs.ts'
-import { showTable, type Table } from '../terminal/table.ts'
+import { showTable, type Cell, type Table } from '../terminal/table.ts'
+
+const TIER_OPTIONS: readonly Option[] = [
+  { flag: '--failure <share>', say: 'the share of calls that fail, 0 to 1 (0.5)' },
+  { flag: '--independent', say: 'the calls of every tier fail by themselves, not only those of the last' },
+]
 
 export const tiersCommand: Command = {
   path: ['lab', 'tiers'],
   summary: 'what one operation becomes when every tier retries',
   arguments: [{ usage: '<tier...>', say: 'from the edge down, each with its maxAttempts: edge=3 api=3 db=3' }],
-  options: [
-    { flag: '--failure <share>', say: 'the share of calls that fail, 0 to 1 (0.5)' },
-    { flag: '--independent', say: 'the calls of every tier fail by themselves, not only those of the last' },
-    ...PICTURE_OPTIONS,
-  ],
+  options: [...TIER_OPTIONS, ...PICTURE_OPTIONS],
   examples: ['lab tiers edge=3 api=3 db=3 --failure 0.5', 'lab tiers edge=3 api=1 db=1'],
   run: showTiers,
 }
@@ -33,27 +36,30 @@ async function showTiers({ args, options, terminal }: Call): Promise<Answer> {
   const { tiers, problems } = readTiers(args[0] as readonly string[])
   const { failure, independent, svg } = readOptions(
     options,
-    { failure: withDefault(0.5, numberBetween(0, 1)), independent: isOn, svg: svgFile },
+    { failure: withDefault(0.5, numberBetween(0, 1)), independent: isOn, svg: outputPath },
     problems,
   )
   const loads = tierLoads(tiers, { failureRate: failure, isIndependent: independent })
   const picture = treeOf(loads)
-  await writePicture(svg, picture, terminal)
   const last = loads.at(-1)!
   const simulated = independent ? undefined : await simulate(tiers, failure, terminal)
   const verdict = sayVerdict(last, failure)
-  const alone = tiers.map(({ name, maxAttempts }, index) => `${name}=${index === 0 ? maxAttempts : 1}`).join(' ')
+  const alone = tiers.map(({ name, maxAttempts }, index) => `${name}=${index === 0 ? maxAttempts : 1}`)
+  const table = tableOf(loads, simulated)
   return {
     data: {
       failureRate: failure,
       independent,
       tiers: loads.map((load, index) => ({ ...load, ...(simulated && { simulated: simulated[index] }) })),
-      verdict,
     },
-    table: tableOf(loads, simulated),
-    show: page => [drawOn(page, picture), showTable(tableOf(loads, simulated), page)].join('\n\n'),
+    table,
+    show: page => [drawOn(page, picture), showTable(table, page)].join('\n\n'),
     verdict,
-    next: last.worstCase > tiers[0]!.maxAttempts ? [`secondwind lab tiers ${alone} --failure ${failure}`] : [],
+    next:
+      last.worstCase > tiers[0]!.maxAttempts
+        ? [typed(['lab', 'tiers', ...alone, ...retyped(options, TIER_OPTIONS)])]
+        : [],
+    files: pictureFile(svg, picture),
   }
 }
 
@@ -81,8 +87,8 @@ async function simulate(
 ): Promise<readonly number[] | undefined> {
   if (tierLoads(tiers, { failureRate }).at(-1)!.callsPerOperation > MOST_SIMULATED) return undefined
   const scenario = tiersWorld(tiers, failureRate)
-  const [result] = await runJobs([{ kind: 'scenario', scenario, seed: 1 }], { label: 'runs', terminal })
-  const calls = Object.values(result!.dependencies).map(({ amplification }) => amplification)
+  const [run] = await runJobs([{ kind: 'scenario', scenario, seed: 1, isWhole: false }], { label: 'runs', terminal })
+  const calls = Object.values(run!.readings).map(({ amplification }) => amplification)
   return calls.slice(1)
 }
 
@@ -104,18 +110,22 @@ function tableOf(loads: readonly TierLoad[], simulated: readonly number[] | unde
     columns: [
       { name: 'tier' },
       { name: 'maxAttempts', align: 'right' },
-      { name: 'calls per operation', align: 'right' },
+      { name: 'calls per operation', field: 'callsPerOperation', align: 'right' },
       ...(simulated === undefined ? [] : [{ name: 'simulated', align: 'right' } as const]),
-      { name: 'worst case', align: 'right' },
+      { name: 'worst case', field: 'worstCase', align: 'right' },
     ],
     rows: loads.map(({ name, maxAttempts, callsPerOperation, worstCase }, index) => [
       name,
       maxAttempts,
-      sayNumber(callsPerOperation),
-      ...(simulated === undefined ? [] : [sayNumber(simulated[index]!)]),
-      sayNumber(worstCase),
+      said(callsPerOperation),
+      ...(simulated === undefined ? [] : [said(simulated[index]!)]),
+      said(worstCase),
     ]),
   }
+}
+
+function said(value: number): Cell {
+  return { value, say: sayNumber(value) }
 }
 
 function sayVerdict({ name, callsPerOperation, worstCase }: TierLoad, failureRate: number): string {

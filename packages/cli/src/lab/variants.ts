@@ -1,92 +1,148 @@
-/** Several worlds side by side: the same columns for policies, jitters, and values of any parameter. */
+/** Several worlds side by side: the same answer for policies, jitters, and values of any parameter. */
 import {
   arrivalsOf,
   estimate,
+  largest,
   latenciesOf,
-  middleOf,
-  readingOf,
   reportHtml,
   sayMs,
   sayNumber,
   sayRate,
   sayShare,
   sparkline,
-  worstOf,
   type Measure,
   type NamedRun,
   type Picture,
   type Reading,
   type Scenario,
 } from '@secondwind/lab'
-import { drawOn } from '../output/picture-options.ts'
+import type { Answer, Call, Option } from '../command.ts'
+import { readOptions } from '../input/read-options.ts'
+import { typed, typedWith } from '../input/typed.ts'
+import { fileAt, outputPath } from '../output/output-file.ts'
+import { drawOn, pictureFile, PICTURE_OPTIONS, REPORT_OPTION } from '../output/picture-options.ts'
 import type { Page } from '../terminal/page.ts'
-import type { Table } from '../terminal/table.ts'
-import type { Terminal } from '../terminal/terminal.ts'
-import { runJobs } from '../threads/run-jobs.ts'
+import { showTable, wordsOf, type Cell, type Column, type Table } from '../terminal/table.ts'
+import { measure, middlesOf, sayDrawn } from './trials.ts'
+import { WORLD_OPTIONS } from './world-options.ts'
+
+/** What every command takes that shows several worlds. */
+export const VARIANT_OPTIONS: readonly Option[] = [
+  ...WORLD_OPTIONS,
+  ...PICTURE_OPTIONS,
+  REPORT_OPTION,
+  { flag: '--csv', say: 'the table as comma-separated values' },
+]
+
+/** Read first with all other options, so that all that is wrong is said at once. */
+export const FILE_READERS: { readonly svg: typeof outputPath; readonly html: typeof outputPath } = {
+  svg: outputPath,
+  html: outputPath,
+}
 
 export interface Variant {
   readonly name: string
   readonly scenario: Scenario
 }
 
-export interface Tried extends NamedRun {
+interface Tried extends NamedRun {
   readonly readings: readonly Reading[]
 }
 
-/** Every variant with every seed: the weather is the same for all. */
-export async function tryAll(
-  variants: readonly Variant[],
-  seeds: readonly number[],
-  terminal: Terminal,
-): Promise<readonly Tried[]> {
-  const jobs = variants.flatMap(({ scenario }) => seeds.map(seed => ({ kind: 'scenario', scenario, seed }) as const))
-  const results = await runJobs(jobs, { label: 'runs', terminal })
-  return variants.map(({ name }, index) => {
-    const own = results.slice(index * seeds.length, (index + 1) * seeds.length)
-    const result = middleOf(own, one => readingOf(one).peakPerSecond)
-    return { name, result, readings: own.map(readingOf) }
-  })
+interface Comparison {
+  /** What they differ in. */
+  readonly what: string
+  /** What a sentence calls one of them. */
+  readonly sayName: (name: string) => string
+  /** At which all of them are compared. */
+  readonly dependency: string
+  readonly scenario: Scenario
+  readonly tried: readonly Tried[]
 }
 
-export function variantsTable(tried: readonly Tried[], what: string): Table {
+type Question = Pick<Comparison, 'what' | 'sayName'> & { readonly seeds: readonly number[] }
+
+/** Every variant with every seed, as a picture, a table and a sentence. */
+export async function compareVariants(
+  variants: readonly Variant[],
+  { what, sayName, seeds }: Question,
+  { words, options, terminal }: Call,
+): Promise<Answer> {
+  const { svg, html } = readOptions(options, FILE_READERS)
+  const scenarios = variants.map(({ scenario }) => scenario)
+  const { dependency, worlds } = await measure(scenarios, { seeds }, terminal)
+  const middles = await middlesOf(worlds, terminal)
+  const tried = variants.map(({ name }, index) => ({
+    name,
+    result: middles[index]!,
+    readings: worlds[index]!.readings,
+  }))
+  const comparison: Comparison = { what, sayName, dependency, scenario: scenarios[0]!, tried }
+  const picture = arrivalsOf(tried, comparison.scenario, dependency)
+  const table = tableOf(comparison)
+  const verdict = sayBest(comparison)
+  const next = seeds.length === 1 ? [typedWith(words, '--runs', '20')] : []
   return {
-    columns: [
-      { name: what },
-      { name: 'calls per operation', align: 'right' },
-      { name: 'peak', align: 'right' },
-      { name: 'over capacity', align: 'right', dropOrder: 2 },
-      { name: 'served', align: 'right' },
-      { name: 'p50', align: 'right', dropOrder: 3 },
-      { name: 'p99', align: 'right', dropOrder: 4 },
-      { name: 'last', align: 'right', dropOrder: 1 },
+    data: { seeds, dependency, what, variants: tried.map(({ name, readings }) => ({ name, readings })) },
+    table,
+    show: page => [showVariants(comparison, picture, page), showTable(table, page)].join('\n\n'),
+    verdict,
+    next,
+    files: [
+      ...pictureFile(svg, picture),
+      ...fileAt(html, () => reportOf(comparison, { picture, table, verdict, next, origin: typed(words) })),
     ],
-    rows: tried.map(({ name, readings }) => {
-      const mean = (measure: Measure): number => estimate(readings, measure)?.mean ?? 0
-      const overCapacity = estimate(readings, 'overCapacityMs')
-      return [
-        name,
-        sayNumber(mean('amplification')),
-        sayRate(mean('peakPerSecond')),
-        overCapacity === undefined ? '' : sayMs(overCapacity.mean),
-        sayShare(mean('servedShare')),
-        sayMs(mean('p50Ms')),
-        sayMs(mean('p99Ms')),
-        sayMs(mean('lastEndMs')),
-      ]
-    }),
   }
 }
 
+interface MeasureColumn extends Column {
+  readonly field: Measure
+  readonly say: (value: number) => string
+}
+
+function measuresAt(dependency: string): readonly MeasureColumn[] {
+  const columns: readonly Omit<MeasureColumn, 'align'>[] = [
+    { name: 'calls per operation', field: 'amplification', say: sayNumber },
+    { name: `peak at ${dependency}`, field: 'peakPerSecond', say: sayRate },
+    { name: 'over capacity', field: 'overCapacityMs', say: sayMs, dropOrder: 2 },
+    { name: 'served', field: 'servedShare', say: sayShare },
+    { name: 'p50', field: 'p50Ms', say: sayMs, dropOrder: 3 },
+    { name: 'p99', field: 'p99Ms', say: sayMs, dropOrder: 4 },
+    { name: 'last', field: 'lastEndMs', say: sayMs, dropOrder: 1 },
+  ]
+  return columns.map(column => ({ ...column, align: 'right' }))
+}
+
+/** Means; for other programs, where there are several runs, also where the true one lies in nineteen cases of twenty. */
+function tableOf({ what, dependency, tried }: Comparison): Table {
+  const measures = measuresAt(dependency)
+  const isEstimate = tried.some(({ readings }) => readings.length > 1)
+  const columns = measures.flatMap((column): Column[] => [
+    column,
+    ...(isEstimate ? ['Low', 'High'] : []).map(end => ({ name: column.field + end, isOnlyData: true as const })),
+  ])
+  const rows = tried.map(({ name, readings }) => [
+    name,
+    ...measures.flatMap(({ field, say }): Cell[] => {
+      const found = estimate(readings, field)
+      const ends = isEstimate ? [found?.low, found?.high] : []
+      const mean = { value: found?.mean, say: found === undefined ? '' : say(found.mean) }
+      return [mean, ...ends.map(value => ({ value, say: '' }))]
+    }),
+  ])
+  return { columns: [{ name: what, isProse: true }, ...columns], rows }
+}
+
 /** Two are one picture; more are a line each, on one scale. */
-export function showVariants(tried: readonly Tried[], scenario: Scenario, page: Page): string {
-  if (tried.length <= 2) return drawOn(page, arrivalsOf(tried, scenario))
-  const all = tried.map(callsPerStep)
+function showVariants({ tried, dependency }: Comparison, picture: Picture, page: Page): string {
+  if (tried.length <= 2) return drawOn(page, picture)
+  const all = tried.map(({ result }) => callsPerStep(result, dependency))
   // As long as anything is called in any of them.
-  const steps = 1 + Math.max(...all.map(counts => counts.findLastIndex(count => count > 0)))
+  const steps = 1 + largest(all.map(counts => counts.findLastIndex(count => count > 0)))
   const calls = all.map(counts => counts.slice(0, steps))
-  const longest = Math.max(...tried.map(({ name }) => name.length))
+  const longest = largest(tried.map(({ name }) => name.length))
   const columns = page.columns - longest - 2
-  const max = Math.max(...calls.flat())
+  const max = largest(calls.flat())
   const mean = calls.flat().reduce((sum, count) => sum + count, 0) / calls.flat().length
   // A herd dwarfs what comes after it; a load that doubles should look like one.
   const scale = max > 5 * mean ? 'log' : 'linear'
@@ -99,16 +155,11 @@ export function showVariants(tried: readonly Tried[], scenario: Scenario, page: 
   return [page.colors.bold(title), ...lines].join('\n')
 }
 
-function callsPerStep({ result }: Tried): number[] {
-  const [, { perStep }] = worstOf(result)
-  const steps = Math.ceil(result.durationMs / result.stepMs)
-  return Array.from({ length: steps }, (_, step) =>
-    [perStep.first, perStep.retries, perStep.hedges].reduce((sum, counts) => sum + (counts[step] ?? 0), 0),
+function callsPerStep({ durationMs, stepMs, dependencies }: Tried['result'], dependency: string): number[] {
+  const { first, retries, hedges } = dependencies[dependency]!.perStep
+  return Array.from({ length: Math.ceil(durationMs / stepMs) }, (_, step) =>
+    [first, retries, hedges].reduce((sum, counts) => sum + (counts[step] ?? 0), 0),
   )
-}
-
-export function pictureOf(tried: readonly Tried[], scenario: Scenario): Picture {
-  return arrivalsOf(tried, scenario)
 }
 
 /** A difference of one in a thousand is chance. */
@@ -117,42 +168,52 @@ const SAME_SHARE = 0.001
 const SOONER_SHARE = 0.9
 
 /** What the best of them are, by what the dependency bears and by what the callers get. */
-export function sayBest(tried: readonly Tried[]): string {
-  const mean = ({ readings }: Tried, measure: Measure): number => estimate(readings, measure)?.mean ?? 0
-  const least = (of: readonly Tried[], measure: Measure): Tried =>
-    of.reduce((best, one) => (mean(one, measure) < mean(best, measure) ? one : best))
-  const most = Math.max(...tried.map(one => mean(one, 'servedShare')))
+function sayBest({ tried, sayName }: Comparison): string {
+  const mean = ({ readings }: Tried, field: Measure): number => estimate(readings, field)?.mean ?? 0
+  const least = (of: readonly Tried[], field: Measure): Tried =>
+    of.reduce((best, one) => (mean(one, field) < mean(best, field) ? one : best))
+  const most = largest(tried.map(one => mean(one, 'servedShare')))
+  const full = tried.filter(one => mean(one, 'servedShare') >= most - SAME_SHARE)
+  const fullest = least(full, 'amplification')
+  const calls = `${sayNumber(mean(fullest, 'amplification'))} calls per operation`
+  const [share, highest] = [sayShare(mean(fullest, 'servedShare')), sayShare(most)]
+  const range = share === highest ? share : `${share} to ${highest}`
+  const served =
+    full.length === 1
+      ? `serves most, ${share}, with ${calls}`
+      : `makes the fewest calls of those that serve most, ${range}: ${calls}`
   const calmest = least(tried, 'peakPerSecond')
-  const fullest = least(
-    tried.filter(one => mean(one, 'servedShare') >= most - SAME_SHARE),
-    'amplification',
-  )
-  const calls = sayNumber(mean(fullest, 'amplification'))
-  const served = `serves most, ${sayShare(mean(fullest, 'servedShare'))}, with ${calls} calls per operation`
   const peak = `has the lowest peak, ${sayRate(mean(calmest, 'peakPerSecond'))}`
   const soonest = least(tried, 'lastEndMs')
-  const latest = Math.max(...tried.map(one => mean(one, 'lastEndMs')))
+  const latest = largest(tried.map(one => mean(one, 'lastEndMs')))
   const isSooner = mean(soonest, 'lastEndMs') < SOONER_SHARE * latest
-  const done = isSooner ? `; ${soonest.name} is done first, after ${sayMs(mean(soonest, 'lastEndMs'))}` : ''
+  const done = isSooner ? `; ${sayName(soonest.name)} is done first, after ${sayMs(mean(soonest, 'lastEndMs'))}` : ''
   return calmest === fullest
-    ? `${calmest.name} ${peak}, and ${served}${done}.`
-    : `${calmest.name} ${peak}; ${fullest.name} ${served}${done}.`
+    ? `${sayName(calmest.name)} ${peak}, and ${served}${done}.`
+    : `${sayName(calmest.name)} ${peak}; ${sayName(fullest.name)} ${served}${done}.`
 }
 
-export function variantsReport(tried: readonly Tried[], scenario: Scenario, what: string, origin: string): string {
-  const { columns, rows } = variantsTable(tried, what)
+interface ReportParts {
+  readonly picture: Picture
+  readonly table: Table
+  readonly verdict: string
+  readonly next: readonly string[]
+  readonly origin: string
+}
+
+function reportOf({ scenario, what, tried }: Comparison, { picture, table, ...rest }: ReportParts): string {
+  const { heading, rows } = wordsOf(table)
+  const drawn = sayDrawn(tried[0]!.readings.length)
   return reportHtml({
     title: `${scenario.name}, by ${what}`,
-    verdict: { kind: 'neither', say: sayBest(tried) },
+    verdict: { kind: 'neither', say: rest.verdict },
     facts: [],
     sections: [
-      {
-        heading: 'Numbers',
-        table: { columns: columns.map(({ name }) => name), rows: rows.map(cells => cells.map(String)) },
-      },
-      { heading: 'Arrivals', picture: arrivalsOf(tried, scenario) },
+      { heading: 'Numbers', table: { columns: heading, rows } },
+      { heading: 'Arrivals', ...(drawn && { text: drawn }), picture },
       { heading: 'Latency', picture: latenciesOf(tried) },
     ],
-    origin,
+    next: rest.next,
+    origin: rest.origin,
   })
 }

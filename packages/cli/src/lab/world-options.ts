@@ -1,15 +1,5 @@
-import {
-  checkScenario,
-  herdWorld,
-  outageWorld,
-  setAt,
-  withPolicy,
-  WORKED_CASES,
-  type PolicyDocument,
-  type Scenario,
-} from '@secondwind/lab'
-import { DEFAULT_BUDGET, type BudgetPolicy, type PipelinePolicy, type RetryPolicy } from '@secondwind/resilience'
-import type { GivenOptions, Option } from '../command.ts'
+import { checkScenario, herdWorld, outageWorld, WORKED_CASES, type Scenario } from '@secondwind/lab'
+import type { Argument, GivenOptions, Option } from '../command.ts'
 import { problemsFailure, usageFailure } from '../failure.ts'
 import { readDocument } from '../input/read-document.ts'
 import {
@@ -19,13 +9,13 @@ import {
   optional,
   perSecond,
   readOptions,
-  text,
   wholeNumber,
   withDefault,
 } from '../input/read-options.ts'
 import type { Reader } from '../input/read-options.ts'
-import { PRESET_NAMES, readPolicy } from '../input/read-policy.ts'
+import { typed } from '../input/typed.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { changed, placed, reformed, type Assignment, type PolicyChoice } from './policy-choice.ts'
 
 /** What every command takes that runs a scenario. */
 export const WORLD_OPTIONS: readonly Option[] = [
@@ -40,17 +30,18 @@ export const WORLD_OPTIONS: readonly Option[] = [
   { flag: '--runs <count>', say: 'how many seeds, one after another (1)' },
 ]
 
-export const POLICY_OPTIONS: readonly Option[] = [
-  { flag: '--policy <policy>', say: 'a file, JSON, - or a preset; without it the defaults', choices: PRESET_NAMES },
-  { flag: '--budget <budget>', say: "instead of the policy's retry budget: 10%, 10/s, or off" },
-]
-
 export const WORLD_NAMES: readonly string[] = ['outage', 'herd']
-export const SCENARIO_ARGUMENT = 'outage, herd, a case and its variant (shop/no retries), or a file'
+export const SCENARIO_WORDS = 'outage, herd, a case and its variant (shop/no retries), or a file (docs/scenarios.md)'
+/** Where none is named it is an outage. */
+export const SCENARIO_ARGUMENT: Argument = {
+  usage: '[scenario]',
+  say: `${SCENARIO_WORDS} (outage)`,
+  choices: WORLD_NAMES,
+}
 
 export interface WorldChoice {
-  /** By which policy the clients go; a scenario of one's own keeps its policies without one. */
-  readonly at: (policy: PolicyDocument | undefined, ...changes: readonly Assignment[]) => Scenario
+  /** The world with these policies, then with what --set changes in it, and at last with these changes. */
+  readonly at: (choice: PolicyChoice, ...changes: readonly Assignment[]) => Scenario
   readonly seeds: readonly number[]
 }
 
@@ -70,21 +61,25 @@ export async function readWorld(named: string, given: GivenOptions, terminal: Te
   const document = WORLD_NAMES.includes(named)
     ? undefined
     : (caseVariant(named, scale) ?? (await readDocument(named, 'scenario', terminal)))
-  const world = (policy: PolicyDocument | undefined): unknown => {
+  const world = (choice: PolicyChoice): unknown => {
+    const { policy = {} } = choice
     if (named === 'outage')
       return outageWorld({
         loadPerSecond: load ?? 300,
         capacityPerSecond: capacity ?? 500,
         outageMs: outage ?? 12_000,
         processes: processes ?? 3,
-        policy: policy ?? {},
+        policy,
       })
-    if (named === 'herd')
-      return herdWorld({ clients: clients ?? 1_000, capacityPerSecond: capacity ?? 200, policy: policy ?? {} })
-    return policy === undefined ? document : withPolicy(checked(named, document), policy)
+    if (named === 'herd') return herdWorld({ clients: clients ?? 1_000, capacityPerSecond: capacity ?? 200, policy })
+    return choice.policy === undefined ? document : placed(checked(named, document), choice)
   }
   return {
-    at: (policy, ...changes) => checked(named, [...(set ?? []), ...changes].reduce(changed, world(policy))),
+    at: (choice, ...changes) => {
+      const own = (set ?? []).reduce(changed, world(choice))
+      const formed = choice.changes?.length ? reformed(checked(named, own), choice) : own
+      return checked(named, changes.reduce(changed, formed))
+    },
     seeds: Array.from({ length: runs }, (_, index) => seed + index),
   }
 }
@@ -100,7 +95,7 @@ function caseVariant(named: string, scale: number): Scenario | undefined {
     code: 'unknown-name',
     what: `${named} is no variant of a case`,
     because: [`${name} has ${Object.keys(variants).join(', ')}.`],
-    next: Object.keys(variants).map(variant => `secondwind lab run '${name}/${variant}'`),
+    next: Object.keys(variants).map(variant => typed(['lab', 'run', `${name}/${variant}`])),
   })
 }
 
@@ -130,11 +125,6 @@ function checked(named: string, document: unknown): Scenario {
   throw problemsFailure({ code: 'invalid-scenario', what: `the scenario ${named} has ${count}` }, problems)
 }
 
-export interface Assignment {
-  readonly path: string
-  readonly value: unknown
-}
-
 /** `path=value`, several apart by semicolons; the value is JSON, or else a text. */
 const assignments: Reader<readonly Assignment[]> = given => {
   const read = String(given)
@@ -152,40 +142,4 @@ export function jsonOr(value: string): unknown {
     // Words need no quotes on a command line.
     return value
   }
-}
-
-export function changed(document: unknown, { path, value }: Assignment): unknown {
-  const next = setAt(document, path, value)
-  if (next !== undefined) return next
-  throw usageFailure({
-    code: 'no-such-path',
-    what: `${path} leads nowhere`,
-    because: ['A path names fields, and entries of lists by their number: clients.0.count'],
-  })
-}
-
-/** The policy of --policy with the budget of --budget; undefined when nobody asked for one. */
-export async function readPolicyOptions(
-  given: GivenOptions,
-  terminal: Terminal,
-): Promise<RetryPolicy | PipelinePolicy | undefined> {
-  const { policy: named, budget } = readOptions(given, { policy: optional(text()), budget: optional(budgetOf) })
-  if (named === undefined && budget === undefined) return undefined
-  const policy = await readPolicy(named ?? '{}', terminal)
-  return budget === undefined ? policy : withBudget(policy, budget)
-}
-
-/** `10%` of the calls, `10/s`, or `off`. */
-export const budgetOf: Reader<BudgetPolicy | false> = given => {
-  if (given === 'off') return { value: false }
-  const [, amount = '', unit] = /^(\d+(?:\.\d+)?)(%|\/s)$/.exec(String(given)) ?? []
-  const value = Number(amount)
-  if (unit === '/s' && value > 0) return { value: { kind: 'rate', perSecond: value, burst: Math.max(1, value) } }
-  if (unit === '%' && value <= 1_000) return { value: { ...DEFAULT_BUDGET, ratio: value / 100 } }
-  return { must: 'a share of the calls such as 10%, a rate such as 10/s, or off' }
-}
-
-export function withBudget(policy: RetryPolicy | PipelinePolicy, budget: BudgetPolicy | false): PipelinePolicy {
-  const pipeline = 'retry' in policy ? policy : { name: policy.policyId ?? 'policy', retry: policy }
-  return { ...pipeline, budget }
 }

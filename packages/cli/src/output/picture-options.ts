@@ -1,9 +1,7 @@
 import { drawSvg, drawText, type Ink, type Picture } from '@secondwind/lab'
 import type { Option } from '../command.ts'
-import { optional, text, type Reader } from '../input/read-options.ts'
 import type { Colors, Page } from '../terminal/page.ts'
-import type { Terminal } from '../terminal/terminal.ts'
-import { writeOutput } from './write-output.ts'
+import { fileAt, type OutputFile } from './output-file.ts'
 
 export const REPORT_OPTION: Option = { flag: '--html <file>', say: 'write a report to a file' }
 
@@ -12,9 +10,6 @@ export const PICTURE_OPTIONS: readonly Option[] = [
   { flag: '--svg <file>', say: 'write the picture to a file' },
   { flag: '--ascii', say: 'draw with plain characters' },
 ]
-
-export const svgFile: Reader<string | undefined> = optional(text())
-export const htmlFile: Reader<string | undefined> = optional(text())
 
 /** What has no colour here stands in that of the terminal. */
 const INKS: {
@@ -40,18 +35,7 @@ export function drawOn({ columns, isAscii, colors }: Page, picture: Picture): st
   return drawText(picture, { columns, ascii: isAscii, paint }).replaceAll(/ +$/gm, '').trimEnd()
 }
 
-/** Writes the picture where somebody asked for it, and says so. */
-export async function writePicture(file: string | undefined, picture: Picture, { tell }: Teller): Promise<void> {
-  if (file === undefined) return
-  await writeOutput(file, drawSvg(picture))
-  tell(`wrote ${file}\n`)
+/** The picture as a file, where somebody asked for one. */
+export function pictureFile(path: string | undefined, picture: Picture): readonly OutputFile[] {
+  return fileAt(path, () => drawSvg(picture))
 }
-
-/** The same for a report. */
-export async function writeReport(file: string | undefined, report: () => string, { tell }: Teller): Promise<void> {
-  if (file === undefined) return
-  await writeOutput(file, report())
-  tell(`wrote ${file}\n`)
-}
-
-type Teller = Pick<Terminal, 'tell'>

@@ -30,8 +30,36 @@ export function wrap(text: string, columns: number, indent = ''): string {
   return [...lines, line].join('\n')
 }
 
-/** `label   text`, the text wrapped beside its label. */
+/** `label   text`, the text wrapped beside its label; a label that is too long pushes its own text aside. */
 export function labelled(label: string, text: string, { columns, width }: { columns: number; width: number }): string {
   const indent = ' '.repeat(width)
-  return wrap(label.padEnd(width) + text, columns, indent)
+  return wrap(label.padEnd(Math.max(width, label.length + GAP)) + text, columns, indent)
+}
+
+/** Less would read as one word. */
+const GAP = 1
+
+const PLAIN: { readonly [glyph: string]: string } = {
+  '×': 'x',
+  // One character, for it stands where a text has been cut to fit.
+  '…': '~',
+  '✓': '+',
+  '✕': 'x',
+  '·': '.',
+  '–': '-',
+  '—': '-',
+  '−': '-',
+  '→': '->',
+  '±': '+-',
+  '≤': '<=',
+  '≥': '>=',
+  '≪': '<<',
+  '≈': '~',
+  '⁴': '^4',
+}
+const GLYPHS = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g')
+
+/** Our signs in characters that any terminal can show; names are left as they are. */
+export function plain(text: string): string {
+  return text.replaceAll(GLYPHS, glyph => PLAIN[glyph]!)
 }

@@ -1,17 +1,33 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { virtualClock } from '@secondwind/resilience/testing'
-import { showProgress } from './progress.ts'
+import { showProgress, type Progress } from './progress.ts'
+import type { Screen } from './terminal.ts'
 
-function watched(isTerminal: boolean): { told: string[]; run: (steps: number, stepMs: number) => Promise<void> } {
+const SCREEN: Screen = { isTerminal: true, columns: 80, hasColors: false, isAscii: false }
+const PAPER: Screen = { ...SCREEN, isTerminal: false }
+
+interface Watched {
+  readonly told: string[]
+  readonly progress: Progress
+  readonly run: (steps: number, stepMs: number) => Promise<void>
+  readonly wait: (ms: number) => Promise<void>
+  readonly interrupt: () => void
+}
+
+function watched(err: Screen): Watched {
   const told: string[] = []
+  const tidies = new Set<() => void>()
   const clock = virtualClock()
-  const progress = showProgress(
-    { tell: text => void told.push(text), err: { isTerminal, columns: 80, hasColors: false, isAscii: true } },
-    { label: 'seeds', total: 10, clock },
-  )
+  const onInterrupt = (tidy: () => void): (() => void) => {
+    tidies.add(tidy)
+    return () => tidies.delete(tidy)
+  }
+  const terminal = { tell: (text: string) => void told.push(text), err, onInterrupt }
+  const progress = showProgress(terminal, { label: 'seeds', total: 10, clock })
   return {
     told,
+    progress,
     run: async (steps, stepMs) => {
       for (let step = 0; step < steps; step++) {
         await clock.advance(stepMs)
@@ -19,30 +35,62 @@ function watched(isTerminal: boolean): { told: string[]; run: (steps: number, st
       }
       progress.end()
     },
+    wait: ms => clock.advance(ms),
+    interrupt: () => {
+      for (const tidy of tidies) tidy()
+    },
   }
 }
 
 describe('progress', () => {
   it('redraws one line on a terminal, ten times a second at most, and takes it away in the end', async () => {
-    const { told, run } = watched(true)
+    const { told, run } = watched(SCREEN)
     await run(10, 50)
     assert.equal(told.length, 6)
-    assert.equal(told[0], '\r\u001B[Kseeds  #####...................  2/10   about 1 s left')
+    assert.equal(told[1], '\r\u001B[Kseeds  ███████░░░░░░░░░░░░░░░░░  3/10   about 1 s left')
     assert.equal(told.at(-1), '\r\u001B[K')
   })
 
-  it('says a line every half minute elsewhere, and redraws nothing', async () => {
-    const { told, run } = watched(false)
+  it('shows that a single long thing goes on', async () => {
+    const { told, wait, progress } = watched(SCREEN)
+    await wait(3_000)
+    progress.end()
+    assert.deepEqual(
+      told.map(line => /\d+ s so far/.exec(line)?.[0]),
+      ['0 s so far', '1 s so far', '2 s so far', '3 s so far', undefined],
+    )
+  })
+
+  it('says a line after a second and then every half minute elsewhere, and redraws nothing', async () => {
+    const { told, run } = watched(PAPER)
     await run(10, 10_000)
     assert.deepEqual(
       told.map(line => /\d+\/10/.exec(line)?.[0]),
-      ['3/10', '6/10', '9/10'],
+      ['0/10', '3/10', '6/10', '9/10'],
     )
     assert.ok(told.every(line => !line.includes('\r')))
   })
 
+  it('redraws nothing where a terminal knows nothing but characters', async () => {
+    const { told, run } = watched({ ...SCREEN, isAscii: true })
+    await run(10, 10_000)
+    assert.equal(told[0], 'seeds  ........................  0/10   1 s so far\n')
+    assert.ok(told.every(line => !line.includes('\r')))
+  })
+
+  it('leaves a line of its own to whatever follows an interrupt', async () => {
+    const { told, wait, interrupt, progress } = watched(SCREEN)
+    await wait(500)
+    interrupt()
+    assert.equal(told.at(-1), '\n')
+    progress.end()
+    const before = told.length
+    interrupt()
+    assert.equal(told.length, before)
+  })
+
   it('says nothing about what is quick', async () => {
-    const { told, run } = watched(true)
+    const { told, run } = watched(SCREEN)
     await run(10, 1)
     assert.deepEqual(told, [])
   })

@@ -6,52 +6,75 @@ export interface Progress {
   readonly end: () => void
 }
 
-/** Often enough to be smooth; on paper, often enough that nobody thinks it hangs. */
+/** Often enough to be smooth. */
 const REDRAW_MS = 100
+/** On paper: soon enough that nobody thinks that it hangs, and then often enough. */
+const FIRST_LINE_MS = 1_000
 const LINE_MS = 30_000
 const BAR_WIDTH = 24
 
-/** A bar on a terminal, a line now and then elsewhere; on stderr, so that data stays data. */
+interface Work {
+  readonly label: string
+  /** Before the bar begins. */
+  readonly done?: number
+  readonly total: number
+  readonly clock?: Pick<Clock, 'monotonic' | 'sleep'>
+}
+
+/**
+ * A bar on a terminal, a line now and then elsewhere; on stderr, so that data stays data. It goes on by the clock, so that
+ * one long thing is seen to go on, too.
+ */
 export function showProgress(
-  { tell, err }: Pick<Terminal, 'tell' | 'err'>,
-  { label, total, clock = systemClock }: { label: string; total: number; clock?: Pick<Clock, 'monotonic'> },
+  { tell, err, onInterrupt }: Pick<Terminal, 'tell' | 'err' | 'onInterrupt'>,
+  { label, done: before = 0, total, clock = systemClock }: Work,
 ): Progress {
   const startedAt = clock.monotonic()
-  const everyMs = err.isTerminal ? REDRAW_MS : LINE_MS
-  let [done, shownAt, isShown] = [0, startedAt, false]
+  // A terminal that knows nothing but characters cannot take a line back.
+  const redraws = err.isTerminal && !err.isAscii
+  let [done, shown] = [before, '']
 
-  const show = (now: number): void => {
-    const line = progressLine({ label, done, total, elapsedMs: now - startedAt, isAscii: err.isAscii })
-    tell(err.isTerminal ? `\r\u001B[K${line}` : `${line}\n`)
-    shownAt = now
-    isShown = true
+  const show = (): void => {
+    const line = progressLine({ label, before, done, total, elapsedMs: clock.monotonic() - startedAt }, err.isAscii)
+    if (line !== shown) tell(redraws ? `\r\u001B[K${line}` : `${line}\n`)
+    shown = line
   }
+  const ended = new AbortController()
+  const watch = async (): Promise<void> => {
+    await clock.sleep(redraws ? REDRAW_MS : FIRST_LINE_MS, ended.signal)
+    while (!ended.signal.aborted) {
+      show()
+      await clock.sleep(redraws ? REDRAW_MS : LINE_MS, ended.signal)
+    }
+  }
+  // The only thing that ends a sleep is the end of the work.
+  watch().catch(() => undefined)
+  // The prompt that follows must not stand behind half a bar.
+  const forget = redraws ? onInterrupt?.(() => tell(shown === '' ? '' : '\n')) : undefined
 
   return {
-    advance: more => {
-      done += more
-      const now = clock.monotonic()
-      if (now - shownAt >= everyMs) show(now)
-    },
+    advance: more => void (done += more),
     // What is done needs no bar any more.
     end: () => {
-      if (isShown && err.isTerminal) tell('\r\u001B[K')
+      ended.abort()
+      forget?.()
+      if (redraws && shown !== '') tell('\r\u001B[K')
     },
   }
 }
 
 interface ProgressState {
   readonly label: string
+  readonly before: number
   readonly done: number
   readonly total: number
   readonly elapsedMs: number
-  readonly isAscii: boolean
 }
 
-function progressLine({ label, done, total, elapsedMs, isAscii }: ProgressState): string {
+function progressLine({ label, before, done, total, elapsedMs }: ProgressState, isAscii: boolean): string {
   const filled = Math.round((BAR_WIDTH * done) / total)
   const [full, empty] = isAscii ? ['#', '.'] : ['█', '░']
-  const leftSeconds = Math.ceil((elapsedMs * (total - done)) / done / 1_000)
-  const eta = done === 0 || done === total ? '' : `   about ${leftSeconds} s left`
-  return `${label}  ${full.repeat(filled)}${empty.repeat(BAR_WIDTH - filled)}  ${done}/${total}${eta}`
+  const leftSeconds = Math.ceil((elapsedMs * (total - done)) / (done - before) / 1_000)
+  const eta = done === before ? `${Math.floor(elapsedMs / 1_000)} s so far` : `about ${leftSeconds} s left`
+  return `${label}  ${full.repeat(filled)}${empty.repeat(BAR_WIDTH - filled)}  ${done}/${total}   ${eta}`
 }

@@ -30,6 +30,40 @@ describe('a table', () => {
     assert.equal(showTable(TABLE, page(5)).split('\n')[0], 'NAME      CALLS')
   })
 
+  it('breaks headings in two, and then words, before it is too wide', () => {
+    const wide: Table = {
+      columns: [
+        { name: 'what it is', isProse: true },
+        { name: 'calls per operation', align: 'right' },
+      ],
+      rows: [['a sentence of several words', 3]],
+    }
+    assert.deepEqual(showTable(wide, page(22)).split('\n'), [
+      'WHAT        CALLS PER',
+      'IT IS       OPERATION',
+      'a sentence          3',
+      'of several',
+      'words',
+    ])
+  })
+
+  it('has words for people, and a number, a unit and what is too much for a page for programs', () => {
+    const said: Table = {
+      columns: [
+        { name: 'name' },
+        { name: 'peak', field: 'peakPerSecond', align: 'right' },
+        { name: 'peakPerSecondLow', isOnlyData: true },
+      ],
+      rows: [
+        ['one', { value: 1_672.5, say: '1,673/s' }, { value: 1_600, say: '' }],
+        ['none', { value: undefined, say: '' }, { value: undefined, say: '' }],
+      ],
+    }
+    assert.deepEqual(showTable(said, page(80)).split('\n'), ['NAME     PEAK', 'one   1,673/s', 'none'])
+    assert.equal(commaSeparated(said), 'name,peakPerSecond,peakPerSecondLow\none,1672.5,1600\nnone,,')
+    assert.equal(tabSeparated(said).split('\n')[1], 'one\t1672.5\t1600')
+  })
+
   it('has no tab but those between cells for other programs', () => {
     assert.equal(tabSeparated(TABLE).split('\n')[2], 'database\t27\twith tab')
   })

@@ -11,6 +11,8 @@ export interface Terminal {
   /** Absent where nobody can answer. */
   readonly ask?: (question: string) => Promise<string>
   readonly readInput: () => Promise<string>
+  /** Calls `tidy` before an interrupt ends the program, until the function that it returns is called. */
+  readonly onInterrupt?: (tidy: () => void) => () => void
 }
 
 export interface Screen {
@@ -25,13 +27,14 @@ const NARROWEST = 60
 const WIDEST = 160
 const USUAL_COLUMNS = 80
 
-export function systemTerminal(): Terminal {
+/** What cannot be written to stdout is told to `onLost`. */
+export function systemTerminal(onLost: (error: Error) => void): Terminal {
   const { stdin, stdout, stderr } = process
   const canAsk = stdin.isTTY && stderr.isTTY
   // A reader that has seen enough, such as `head`, is no error.
   stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    process.exit()
+    if (error.code === 'EPIPE') process.exit()
+    onLost(error)
   })
   return {
     write: data => void stdout.write(data),
@@ -40,7 +43,19 @@ export function systemTerminal(): Terminal {
     err: screenOf(stderr),
     ...(canAsk ? { ask: question => askOn(stdin, stderr, question) } : {}),
     readInput: () => text(stdin),
+    onInterrupt,
   }
+}
+
+/** The signal is sent once more afterwards, so that the shell sees who ended the program. */
+function onInterrupt(tidy: () => void): () => void {
+  const listener = (): void => {
+    tidy()
+    process.off('SIGINT', listener)
+    process.kill(process.pid, 'SIGINT')
+  }
+  process.on('SIGINT', listener)
+  return () => process.off('SIGINT', listener)
 }
 
 function screenOf(stream: WriteStream): Screen {

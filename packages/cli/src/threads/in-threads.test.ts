@@ -28,7 +28,7 @@ describe('jobs in threads', () => {
       processes: 1,
       policy: { maxAttempts: 2 },
     })
-    const jobs = [1, 2].map(seed => ({ kind: 'scenario', scenario, seed }) as const)
+    const jobs = [1, 2].map(seed => ({ kind: 'scenario', scenario, seed, isWhole: seed === 1 }) as const)
     const results = await inThreads(jobs, { script: new URL('thread.ts', import.meta.url) })
     assert.deepEqual(results, jobs.map(runJob))
   })

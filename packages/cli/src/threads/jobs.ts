@@ -1,11 +1,13 @@
 /** What a thread can be asked for, and how it is done: the same here and there. */
-import { REPRODUCTIONS, runCase, runScenario, WORKED_CASES } from '@secondwind/lab'
-import type { Claim, Effort, Finding, RunResult, Scenario } from '@secondwind/lab'
+import { callsOf, readingsOf, REPRODUCTIONS, runCase, runScenario, WORKED_CASES } from '@secondwind/lab'
+import type { Claim, Effort, Finding, Readings, RunResult, Scenario, WorkedCase } from '@secondwind/lab'
 
 export interface ScenarioJob {
   readonly kind: 'scenario'
   readonly scenario: Scenario
   readonly seed: number
+  /** With every series, and not only what each dependency saw. */
+  readonly isWhole: boolean
 }
 
 export interface ReproductionJob {
@@ -24,7 +26,7 @@ export interface CaseJob {
 export type Job = ScenarioJob | ReproductionJob | CaseJob
 
 interface Results {
-  readonly scenario: RunResult
+  readonly scenario: { readonly readings: Readings; readonly result?: RunResult }
   readonly reproduction: readonly Finding[]
   readonly case: readonly Claim[]
 }
@@ -34,14 +36,34 @@ export type ResultOf<J extends Job> = Results[J['kind']]
 export function runJob<J extends Job>(job: J): ResultOf<J>
 export function runJob(job: Job): Results[Job['kind']] {
   switch (job.kind) {
-    case 'scenario':
-      return runScenario(job.scenario, { seed: job.seed })
+    case 'scenario': {
+      const result = runScenario(job.scenario, { seed: job.seed })
+      return { readings: readingsOf(result), ...(job.isWhole && { result }) }
+    }
     case 'reproduction':
       return REPRODUCTIONS.find(({ name }) => name === job.name)!.run(job.effort)
     case 'case':
-      return runCase(
-        WORKED_CASES.find(({ name }) => name === job.name)!,
-        job,
-      )
+      return runCase(caseOf(job), job)
   }
+}
+
+/** A few tenths of a second. */
+const QUICK_CALLS = 200_000
+
+/** Whether it is done before anybody wonders; what cannot be told beforehand is not. */
+export function isQuick(job: Job): boolean {
+  switch (job.kind) {
+    case 'scenario':
+      return callsOf(job.scenario) <= QUICK_CALLS
+    case 'reproduction':
+      return false
+    case 'case': {
+      const variants = Object.values(caseOf(job).variants(job.scale))
+      return variants.reduce((calls, variant) => calls + callsOf(variant), 0) <= QUICK_CALLS
+    }
+  }
+}
+
+function caseOf(job: CaseJob): WorkedCase {
+  return WORKED_CASES.find(({ name }) => name === job.name)!
 }

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { atTerminal } from '../command-line.test-kit.ts'
+
+const SMALL = ['--load', '50/s', '--capacity', '80/s']
+
+describe('lab assert', () => {
+  it('asks for a recovery only where there is a trouble to get over, and runs nothing otherwise', async () => {
+    const words = ['lab', 'assert', 'userFacing', '--max-recovery', '500ms']
+    const { stdout, stderr, exitCode } = await atTerminal([...words, '--scenario', 'herd'])
+    assert.deepEqual([stdout, exitCode], ['', 2])
+    assert.match(stderr, /^error nothing-to-assert {2}--max-recovery says nothing about herd/)
+    const outage = await atTerminal([...words, ...SMALL, '--outage', '5001ms'])
+    assert.equal(outage.exitCode, 0)
+  })
+
+  it('does not hold for the time of those who are served, when nobody is', async () => {
+    const always = ['--set', 'dependencies.dependency.errorRate=1', '--outage', '5s']
+    const words = ['lab', 'assert', 'userFacing', ...SMALL, ...always, '--max-p99', '1ms']
+    const { stdout, exitCode } = await atTerminal(words)
+    assert.equal(exitCode, 6)
+    assert.match(stdout, /NO +missing: nothing was served, asked for at most 1 ms\n/)
+  })
+})

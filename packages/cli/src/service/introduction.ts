@@ -1,0 +1,27 @@
+import type { Service } from '@secondwind/service'
+
+/** Where it listens, where the data is, and a line that works when pasted. */
+export function introduce({ url, store, version }: Service, isDevelopment: boolean): string {
+  const lines = [
+    '',
+    `  secondwind ${isDevelopment ? 'dev' : 'serve'} ${version}`,
+    '',
+    `  API        ${url}`,
+    `  Data       ${store}`,
+    `  Keys       none: loopback only`,
+    ...(isDevelopment ? practice(url) : []),
+    '',
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function practice(url: string): readonly string[] {
+  return [
+    `  Practice   ${url}/_flaky/503x2   answers 503 twice, then 200`,
+    '',
+    '  Try it in another terminal; the task succeeds at its third attempt:',
+    '',
+    `  curl -X POST ${url}/retry-tasks -H 'content-type: application/json' \\`,
+    `    -d '{"targetUrl":"${url}/_flaky/503x2","method":"POST","body":"hello"}'`,
+  ]
+}

@@ -1,0 +1,28 @@
+import type { DispatchEvents } from '@secondwind/service'
+import { createColors } from 'picocolors'
+import type { Terminal } from '../terminal/terminal.ts'
+
+/** Tells a developer what the service does, a line for each attempt: the first retry is worth watching. */
+export function narrate({ write, out }: Pick<Terminal, 'write' | 'out'>): DispatchEvents {
+  const colors = createColors(out.hasColors)
+  const say = (line: string): void => write(`${line}\n`)
+  return {
+    attemptEnded({ taskId, attemptNumber, outcome, responseStatus, errorCode, durationMs }) {
+      const what = responseStatus ?? errorCode ?? outcome
+      const mark = outcome === 'success' ? colors.green('ok    ') : colors.yellow('failed')
+      say(`${mark}  ${taskId}  attempt ${attemptNumber}  ${what}  ${Math.round(durationMs)} ms`)
+    },
+    taskEnded({ taskId, status, reason, attemptNumber, ageMs }) {
+      const attempts = `${attemptNumber} attempt${attemptNumber === 1 ? '' : 's'} in ${sayAge(ageMs)}`
+      const paint = status === 'SUCCEEDED' ? colors.green : colors.red
+      say(`${paint('end   ')}  ${taskId}  ${status}${reason === undefined ? '' : ` (${reason})`}  ${attempts}`)
+    },
+    held: () => undefined,
+    orphan: ({ taskId }) => say(`${colors.yellow('late  ')}  ${taskId}  its answer came after its lease had ended`),
+    warning: (code, text) => say(`${colors.yellow('warning')} ${code}  ${text}`),
+  }
+}
+
+function sayAge(ms: number): string {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`
+}

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
+
+export interface RunningProgram {
+  readonly url: string
+  readonly introduction: string
+  /** All that stderr has said so far. */
+  said(): string
+  kill(signal: NodeJS.Signals): void
+  readonly exitCode: Promise<number | null>
+}
+
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'secondwind-serve-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+/** `secondwind dev` or `serve` as a process of its own, once it says where it listens. */
+export async function startProgram(words: readonly string[]): Promise<RunningProgram> {
+  const child = spawn(process.execPath, ['--conditions=@secondwind/source', MAIN, ...words], {
+    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  child.stdout.resume()
+  const exitCode = once(child, 'close').then(([code]) => code as number | null)
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await exitCode
+  })
+  let said = ''
+  const introduction = await new Promise<string>((resolve, reject) => {
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      said += chunk
+      if (/API {2,}http\S+/.test(said)) resolve(said)
+    })
+    void exitCode.then(code => reject(new Error(`ended with ${code} before it listened:\n${said}`)))
+  })
+  const url = /API {2,}(\S+)/.exec(introduction)![1]!
+  return { url, introduction, said: () => said, kill: signal => void child.kill(signal), exitCode }
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { seededRandom } from '@secondwind/resilience/testing'
+import { describe, it, onTestFinished, vi } from 'vitest'
+import { secondwind } from '../command-line.test-kit.ts'
+import { startProgram, temporaryDirectory } from './serve.test-kit.ts'
+
+// Processes, sockets and disks take as long as the machine lets them.
+vi.setConfig({ testTimeout: 180_000 })
+
+/** A target that counts how often each key arrived. */
+async function aLedger(): Promise<{ url: string; arrivals: Map<string, number> }> {
+  const arrivals = new Map<string, number>()
+  const server = createServer((request, response) => {
+    const key = String(request.headers['idempotency-key'])
+    request.resume().on('end', () => {
+      arrivals.set(key, (arrivals.get(key) ?? 0) + 1)
+      response.end('{}')
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, arrivals }
+}
+
+interface Shown {
+  readonly taskId: string
+  readonly status: string
+  readonly attemptNumber: number
+}
+
+async function post(url: string, body: object): Promise<Shown | undefined> {
+  try {
+    const response = await fetch(`${url}/retry-tasks`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    const task = (await response.json()) as Shown
+    return response.status === 201 || response.status === 200 ? task : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const read = async (url: string, taskId: string): Promise<Shown> =>
+  (await (await fetch(`${url}/retry-tasks/${taskId}`)).json()) as Shown
+
+describe('secondwind dev', () => {
+  it('says where it listens, where the data is, and a curl line that works as it stands', async () => {
+    const data = temporaryDirectory()
+    const { url, introduction } = await startProgram(['dev', '--port', '0', '--data', data])
+    assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/)
+    assert.ok(introduction.includes(data))
+    const line = introduction.slice(introduction.indexOf('curl ')).trim()
+    const task = JSON.parse(
+      execFileSync('sh', ['-c', line.replace('curl ', 'curl -s ')], { encoding: 'utf8' }),
+    ) as Shown
+    let shown = task
+    while (shown.status !== 'SUCCEEDED') {
+      await sleep(50)
+      shown = await read(url, task.taskId)
+    }
+    assert.equal(shown.attemptNumber, 3)
+  })
+
+  it('ends with 0 when it is asked to, and says so', async () => {
+    const program = await startProgram(['dev', '--port', '0', '--data', temporaryDirectory()])
+    program.kill('SIGTERM')
+    assert.equal(await program.exitCode, 0)
+    assert.match(program.said(), /SIGTERM: no new attempts.*\nstopped; nothing is lost\n$/s)
+  })
+})
+
+describe('secondwind serve', () => {
+  it('refuses a directory that another process serves, and says so', async () => {
+    const data = temporaryDirectory()
+    await startProgram(['serve', '--port', '0', '--data', data])
+    const { exitCode, stderr, stdout } = await secondwind(['serve', '--port', '0', '--data', data])
+    assert.equal(exitCode, 1)
+    assert.equal(stdout, '')
+    assert.match(stderr, /^error store-\S+ {2}the store in .* cannot be opened/)
+  })
+
+  it('refuses a port that is taken, and says what to type', async () => {
+    const { url } = await startProgram(['serve', '--port', '0', '--data', temporaryDirectory()])
+    const taken = ['serve', '--port', new URL(url).port, '--data', temporaryDirectory()]
+    const { exitCode, stderr } = await secondwind(taken)
+    assert.equal(exitCode, 1)
+    assert.match(stderr, /^error port-taken/)
+    assert.match(stderr, /do .*secondwind serve --port 0/)
+  })
+
+  it('refuses a file that is no database of its own, and leaves it as it is', async () => {
+    const data = temporaryDirectory()
+    writeFileSync(join(data, 'tasks.db'), 'my diary, which is no database at all\n'.repeat(200))
+    const { exitCode, stderr } = await secondwind(['serve', '--port', '0', '--data', data])
+    assert.equal(exitCode, 1)
+    assert.match(stderr, /^error store-corrupt/)
+  })
+
+  it('says everything that is wrong with its settings at once, and starts nothing', async () => {
+    const { exitCode, stderr } = await secondwind(['serve', '--port', 'x', '--host', '0.0.0.0', '--concurrency', '0'])
+    assert.equal(exitCode, 2)
+    for (const flag of ['--port', '--host', '--concurrency']) assert.ok(stderr.includes(flag), flag)
+  })
+
+  it('loses nothing that it answered with 201, however often it is killed, and shows one ending for each', async () => {
+    const seed = 20_261_116
+    const random = seededRandom(seed)
+    const ledger = await aLedger()
+    const words = ['dev', '--port', '0', '--data', temporaryDirectory(), '--concurrency', '20']
+    const accepted = new Map<string, string>()
+    let next = 0
+    for (let round = 0; round < 4; round++) {
+      const program = await startProgram(words)
+      const stopAt = 100 + Math.floor(random() * 400)
+      const callers = Array.from({ length: 10 }, async () => {
+        for (;;) {
+          const idempotencyKey = `order-${next++}`
+          const task = await post(program.url, { targetUrl: `${ledger.url}/charge`, method: 'POST', idempotencyKey })
+          if (task === undefined) return
+          accepted.set(idempotencyKey, task.taskId)
+        }
+      })
+      await sleep(stopAt)
+      program.kill('SIGKILL')
+      await Promise.all([program.exitCode, ...callers])
+    }
+    assert.ok(accepted.size > 20, `only ${accepted.size} accepted`)
+
+    const program = await startProgram(words)
+    let repeated = 0
+    for (const [key, taskId] of accepted) {
+      let task = await read(program.url, taskId)
+      while (task.status === 'PENDING' || task.status === 'IN_FLIGHT') {
+        await sleep(20)
+        task = await read(program.url, taskId)
+      }
+      assert.equal(task.status, 'SUCCEEDED', key)
+      const arrivals = ledger.arrivals.get(key) ?? 0
+      assert.ok(arrivals >= 1, `${key} never arrived (seed ${seed})`)
+      // Whatever arrived was counted: a crash in between is an attempt that was lost, not one that never was.
+      assert.ok(arrivals <= task.attemptNumber, `${key} arrived ${arrivals} times in ${task.attemptNumber} attempts`)
+      repeated += arrivals - 1
+    }
+    // At most what was in flight at each of the four kills.
+    assert.ok(repeated <= 4 * 20, `${repeated} were repeated`)
+  })
+})

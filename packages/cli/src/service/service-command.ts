@@ -1,0 +1,80 @@
+import {
+  CONFIG_SETTING,
+  readConfig,
+  SETTINGS,
+  startService,
+  StartFailure,
+  variableOf,
+  type Service,
+  type ServiceOptions,
+} from '@secondwind/service'
+import type { Call, Command, GivenOptions, Option } from '../command.ts'
+import { Failure, problemsFailure } from '../failure.ts'
+import { flagOf } from '../input/read-options.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { introduce } from './introduction.ts'
+import { narrate } from './narrator.ts'
+import { untilAskedToEnd } from './signals.ts'
+
+/** `serve` and `dev` are one service; they differ in what they allow, and in how they talk. */
+export function serviceCommand({
+  name,
+  ...rest
+}: Pick<Command, 'summary' | 'examples'> & { readonly name: 'serve' | 'dev' }): Command {
+  return { path: [name], options: OPTIONS, ...rest, run: call => run(call, name === 'dev') }
+}
+
+const ALL_SETTINGS = [...SETTINGS, CONFIG_SETTING]
+
+const OPTIONS: readonly Option[] = ALL_SETTINGS.map(setting => ({
+  flag: `--${setting.name} ${setting.usage}`,
+  say: `${setting.say} [${variableOf(setting)}]`,
+  ...(setting.choices && { choices: setting.choices }),
+  ...(setting.isList && { isRepeatable: true as const }),
+}))
+
+async function run({ options, terminal }: Call, isDevelopment: boolean): Promise<undefined> {
+  const { config, problems } = readConfig(settingsOf(options))
+  if (problems !== undefined)
+    throw problemsFailure({ code: 'wrong-setting', what: 'the service cannot be started like this' }, problems)
+  const asked = untilAskedToEnd()
+  const service = await start({
+    config,
+    isDevelopment,
+    ...voiceOf(isDevelopment && options['json'] !== true, terminal),
+  })
+  terminal.tell(introduce(service, isDevelopment))
+  terminal.tell(`\n${await asked}: no new attempts; those under way may finish\n`)
+  await service.stop()
+  terminal.tell('stopped; nothing is lost\n')
+}
+
+/** People read a line for each attempt; programs read the log, which for people holds only what went wrong. */
+function voiceOf(isForPeople: boolean, terminal: Terminal): Pick<ServiceOptions, 'log' | 'logLevel' | 'events'> {
+  if (!isForPeople) return { log: terminal.write, logLevel: 'info' }
+  return { log: terminal.tell, logLevel: 'error', events: narrate(terminal) }
+}
+
+function settingsOf(options: GivenOptions): Parameters<typeof readConfig>[0] {
+  const given = ALL_SETTINGS.map(({ name }) => {
+    const found = Object.entries(options).find(([option]) => flagOf(option) === `--${name}`)?.[1]
+    return [name, typeof found === 'boolean' ? undefined : found]
+  })
+  return Object.fromEntries(given) as Parameters<typeof readConfig>[0]
+}
+
+async function start(options: ServiceOptions): Promise<Service> {
+  try {
+    return await startService(options)
+  } catch (error) {
+    if (!(error instanceof StartFailure)) throw error
+    const { code, message, because, next } = error
+    throw new Failure({
+      code,
+      what: message,
+      because: [because],
+      so: 'Nothing was started, and nothing was changed.',
+      next,
+    })
+  }
+}
