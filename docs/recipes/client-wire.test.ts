@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict'
+import type {
+  Attempt,
+  BatchResult,
+  Cause,
+  Destination,
+  Explanation,
+  PolicyVersion,
+  ProblemCode,
+  ProblemDetails,
+  RetryTask,
+  RetryTaskInput,
+  TaskFilter,
+} from '@secondwind/client'
+import { describe, it } from 'vitest'
+import { aService } from './service.test-kit.ts'
+
+/** Every field of a type, and whether it is always there: the compiler sees that none is missing or made up. */
+type Fields<T> = { readonly [field in keyof T]-?: object extends Pick<T, field> ? 'perhaps' : 'always' }
+
+const SHAPES: {
+  readonly Attempt: Fields<Attempt>
+  readonly BatchResult: Fields<BatchResult>
+  readonly Cause: Fields<Cause>
+  readonly Destination: Fields<Destination>
+  readonly Explanation: Fields<Explanation>
+  readonly Problem: Fields<ProblemDetails>
+  readonly RetryPolicy: Fields<PolicyVersion>
+  readonly RetryTask: Fields<RetryTask>
+  readonly RetryTaskInput: Fields<RetryTaskInput>
+} = {
+  Attempt: {
+    taskId: 'always',
+    generation: 'always',
+    attemptNumber: 'always',
+    startedAt: 'always',
+    durationMs: 'always',
+    outcome: 'always',
+    responseStatus: 'perhaps',
+    errorCode: 'perhaps',
+    errorMessage: 'perhaps',
+    response: 'perhaps',
+  },
+  BatchResult: { created: 'always', existing: 'always', refused: 'always', items: 'always' },
+  Cause: {
+    causeId: 'always',
+    destination: 'always',
+    reason: 'always',
+    responseStatus: 'perhaps',
+    errorCode: 'perhaps',
+    errorMessage: 'perhaps',
+    count: 'always',
+    firstAt: 'always',
+    lastAt: 'always',
+    sampleTaskIds: 'always',
+  },
+  Destination: {
+    destination: 'always',
+    breaker: 'perhaps',
+    hold: 'perhaps',
+    retryHold: 'perhaps',
+    limit: 'perhaps',
+    budgetBalance: 'perhaps',
+    inFlight: 'always',
+    backlog: 'always',
+    oldestDueAt: 'perhaps',
+    succeeded: 'always',
+    exhausted: 'always',
+    cancelled: 'always',
+    attempts: 'always',
+    retryShare: 'always',
+    amplification: 'perhaps',
+  },
+  Explanation: {
+    taskId: 'always',
+    status: 'always',
+    explanation: 'always',
+    nextAttemptAt: 'perhaps',
+    hold: 'perhaps',
+  },
+  Problem: {
+    type: 'always',
+    title: 'always',
+    status: 'always',
+    detail: 'always',
+    code: 'always',
+    problems: 'perhaps',
+    taskId: 'perhaps',
+    taskStatus: 'perhaps',
+    requestId: 'always',
+  },
+  RetryPolicy: {
+    policyId: 'always',
+    version: 'always',
+    createdAt: 'always',
+    maxAttempts: 'always',
+    backoffType: 'always',
+    initialDelayMs: 'always',
+    multiplier: 'always',
+    minDelayMs: 'always',
+    maxDelayMs: 'always',
+    delaysMs: 'perhaps',
+    totalBudgetMs: 'always',
+    attemptTimeoutMs: 'always',
+    jitterType: 'always',
+    jitterRatio: 'always',
+    retryableStatusCodes: 'always',
+    inProcess: 'perhaps',
+  },
+  RetryTask: {
+    taskId: 'always',
+    status: 'always',
+    attemptNumber: 'always',
+    nextAttemptAt: 'perhaps',
+    waits: 'perhaps',
+    reason: 'perhaps',
+    endedAt: 'perhaps',
+    cancelRequested: 'perhaps',
+    lastAttempt: 'perhaps',
+    targetUrl: 'always',
+    method: 'always',
+    headers: 'always',
+    bodyBytes: 'always',
+    destination: 'always',
+    policyId: 'always',
+    policyVersion: 'always',
+    policy: 'perhaps',
+    idempotencyKey: 'always',
+    createdAt: 'always',
+    expiresAt: 'always',
+    deadlineAt: 'perhaps',
+    generation: 'always',
+    metadata: 'perhaps',
+    version: 'always',
+    note: 'perhaps',
+  },
+  RetryTaskInput: {
+    targetUrl: 'always',
+    method: 'perhaps',
+    headers: 'perhaps',
+    body: 'perhaps',
+    bodyBase64: 'perhaps',
+    policyId: 'perhaps',
+    policy: 'perhaps',
+    idempotencyKey: 'perhaps',
+    delayMs: 'perhaps',
+    notBefore: 'perhaps',
+    deadlineAt: 'perhaps',
+    attemptsMade: 'perhaps',
+    elapsedMs: 'perhaps',
+    metadata: 'perhaps',
+  },
+}
+
+const CODES: { readonly [code in ProblemCode]: true } = {
+  'invalid-request': true,
+  'bad-json': true,
+  'bad-http': true,
+  'invalid-cursor': true,
+  'foreign-host': true,
+  'foreign-origin': true,
+  'route-not-found': true,
+  'task-not-found': true,
+  'policy-not-found': true,
+  'method-not-allowed': true,
+  'not-acceptable': true,
+  'request-timeout': true,
+  'wrong-status': true,
+  'body-too-large': true,
+  'batch-too-large': true,
+  'url-too-long': true,
+  'unsupported-media-type': true,
+  'idempotency-conflict': true,
+  'target-forbidden': true,
+  'backlog-full': true,
+  'intake-limited': true,
+  'headers-too-large': true,
+  'internal-error': true,
+  'not-ready': true,
+  'store-full': true,
+  'store-read-only': true,
+  'store-corrupt': true,
+  'store-closed': true,
+  'store-unreachable': true,
+}
+
+const FILTER: Fields<TaskFilter> = {
+  status: 'perhaps',
+  destination: 'perhaps',
+  policyId: 'perhaps',
+  attemptFrom: 'perhaps',
+  errorCode: 'perhaps',
+  createdFrom: 'perhaps',
+  createdTo: 'perhaps',
+}
+
+interface OpenApi {
+  readonly components: { readonly schemas: { readonly [name: string]: ObjectSchema } }
+  readonly paths: { readonly [path: string]: { readonly get: { readonly parameters: readonly { name: string }[] } } }
+}
+
+interface ObjectSchema {
+  readonly properties: { readonly [field: string]: { readonly enum?: readonly string[] } }
+  readonly required?: readonly string[]
+}
+
+describe("the client's types of what goes over the wire", () => {
+  it("have exactly the fields of the service's own document, and no others", async () => {
+    const { url } = await aService()
+    const { components, paths } = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApi
+    const described = Object.keys(SHAPES).map(name => {
+      const { properties, required = [] } = components.schemas[name]!
+      const fields = Object.keys(properties).map(field => [field, required.includes(field) ? 'always' : 'perhaps'])
+      return [name, Object.fromEntries(fields)]
+    })
+    assert.deepEqual(Object.fromEntries(described), SHAPES)
+    assert.deepEqual(components.schemas['Problem']!.properties['code']!.enum?.toSorted(), Object.keys(CODES).toSorted())
+    const asked = paths['/retry-tasks']!.get.parameters.map(({ name }) => name)
+    assert.deepEqual(asked.toSorted(), [...Object.keys(FILTER), 'cursor', 'limit'].toSorted())
+  })
+})

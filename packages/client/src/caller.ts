@@ -1,0 +1,144 @@
+import {
+  askedWaitOf,
+  createBudget,
+  DEFAULT_BUDGET,
+  RefusedError,
+  systemClock,
+  type Clock,
+} from '@secondwind/resilience'
+import { createFetch, type FetchOptions, type RetryingFetch, type RetryingInit } from '@secondwind/resilience/fetch'
+import { check } from '@secondwind/resilience/rules'
+import { anySignal } from './any-signal.ts'
+import { ServiceError, UnreachableError } from './errors.ts'
+import type { ClientOptions } from './options.ts'
+import { DEFAULT_CLIENT_POLICY } from './policy.ts'
+import type { ProblemDetails } from './wire/problem.ts'
+
+/** What one call may have of its own. */
+export interface Call {
+  /** Ends it at once, and rejects with its reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** One question to the service. */
+export interface Ask extends Call, Pick<RetryingInit, 'idempotencyKey' | 'idempotent' | 'policy'> {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** Below the service's own address; what was given by a caller is checked to be a name. */
+  readonly path: string
+  readonly query?: object | undefined
+  /** As JSON; text is sent as it is. */
+  readonly body?: unknown
+}
+
+export interface Answer<Body> {
+  readonly status: number
+  readonly body: Body
+}
+
+/** Asks the service, and asks again where the library's rules allow it. */
+export class Caller {
+  readonly clock: Clock
+  /** Ends every call. */
+  readonly signal: AbortSignal | undefined
+  readonly #options: ClientOptions
+  readonly #base: string
+  readonly #fetch: RetryingFetch
+
+  constructor(options: ClientOptions) {
+    const { url, policy, telemetry, ports = {} } = options
+    this.clock = ports.clock ?? systemClock
+    this.signal = options.signal
+    this.#options = options
+    this.#base = String(new URL(url)).replace(/\/+$/, '')
+    this.#fetch = createFetch(
+      { ...DEFAULT_CLIENT_POLICY, ...policy },
+      {
+        name: 'secondwind-client',
+        fetch: inWhole(options.fetch ?? ((input, init) => globalThis.fetch(input, init))),
+        // Its own: those whose calls fail in numbers, and want to hand them over, have emptied the common one.
+        budget: createBudget(DEFAULT_BUDGET, { clock: this.clock }),
+        ports,
+        ...(telemetry && { telemetry }),
+      },
+    )
+  }
+
+  async ask<Body>(ask: Ask): Promise<Body> {
+    return (await this.answerTo<Body>(ask)).body
+  }
+
+  async answerTo<Body>(ask: Ask): Promise<Answer<Body>> {
+    const response = await this.#send(ask)
+    const { status, ok } = response
+    const body = readJson(await response.text())
+    if (ok && body !== undefined) return { status, body: body as Body }
+    throw this.#errorOf(ask, response, body)
+  }
+
+  async #send({ method, path, query, body, signal, ...words }: Ask): Promise<Response> {
+    const ended = anySignal(signal, this.signal)
+    try {
+      return await this.#fetch(`${this.#base}${path}${queryOf(query)}`, {
+        ...words,
+        method,
+        // Whoever is sent elsewhere is not talking to the service.
+        redirect: 'manual',
+        headers: {
+          accept: 'application/json',
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...this.#options.headers,
+        },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        ...(ended && { signal: ended }),
+      })
+    } catch (error) {
+      // The caller's own wish, or a gate: nobody has looked for the service.
+      if (ended?.aborted || error instanceof RefusedError) throw error
+      throw new UnreachableError(`${method} ${path}`, this.#base, error)
+    }
+  }
+
+  #errorOf({ method, path }: Ask, { status, headers }: Response, body: unknown): ServiceError {
+    const asked = `${method} ${path}`
+    const retryAfterMs = askedWaitOf(headers, this.clock.now())
+    if (isProblem(body)) return new ServiceError({ ...body, asked, status, retryAfterMs })
+    const detail = `${this.#base} does not answer like the service: is it the right address, and no proxy in between?`
+    return new ServiceError({ asked, status, code: 'unexpected-answer', detail, retryAfterMs })
+  }
+}
+
+type Fetch = NonNullable<FetchOptions['fetch']>
+
+/** An answer is there when all of it is: one that breaks off fails its attempt, time-out included. */
+function inWhole(fetch: Fetch): Fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init)
+    const { status, headers } = response
+    // What has no status or no content cannot be made anew, and breaks off nowhere.
+    if (status < 200 || EMPTY_STATUSES.includes(status)) return response
+    return new Response(await response.text(), { status, headers })
+  }
+}
+
+/** RFC 9110 §6.4.1. */
+const EMPTY_STATUSES: readonly number[] = [204, 205, 304]
+
+function queryOf(query: object = {}): string {
+  const text = new URLSearchParams(
+    Object.entries(check.withoutUndefined(query)).map(([name, value]) => [name, String(value)]),
+  ).toString()
+  return text === '' ? '' : `?${text}`
+}
+
+/** Undefined when it is none: JSON itself has no such value. */
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+function isProblem(body: unknown): body is ProblemDetails {
+  return check.isRecord(body) && typeof body['code'] === 'string' && typeof body['detail'] === 'string'
+}

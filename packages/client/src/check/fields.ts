@@ -1,0 +1,53 @@
+/** What the fields of this package take, beyond what every document is checked by. */
+import type { Problem } from '@secondwind/resilience'
+import { InvalidOptionError } from '@secondwind/resilience/fetch'
+import { check } from '@secondwind/resilience/rules'
+
+/** Throws everything that is wrong, before anything is sent. */
+export function refuse(say: string, problems: readonly Problem[]): void {
+  if (problems.length > 0) throw new InvalidOptionError(say, problems)
+}
+
+/** Throws if a single argument is not what it should be. */
+export function refuseUnless(fieldCheck: check.FieldCheck, at: string, is: unknown, say: string): void {
+  const wanted = fieldCheck(is)
+  refuse(say, wanted === undefined ? [] : [{ at, is, say: `must be ${wanted}` }])
+}
+
+/** Without credentials: `fetch` refuses them, and they would stand in logs. */
+export function isHttpUrl(value: unknown): boolean {
+  try {
+    const { protocol, username, password } = new URL(String(value))
+    return /^https?:$/.test(protocol) && username === '' && password === ''
+  } catch {
+    return false
+  }
+}
+
+export const ANY_TEXT: check.FieldCheck = value => (typeof value === 'string' ? undefined : 'a text')
+
+export const TEXT_BY_NAME: check.FieldCheck = value =>
+  check.isRecord(value) && Object.values(value).every(text => typeof text === 'string')
+    ? undefined
+    : 'an object of texts by name'
+
+/** Not by its class: another realm, or a polyfill, has one of its own. */
+export const SIGNAL: check.FieldCheck = value =>
+  typeof (Object(value) as Partial<AbortSignal>).addEventListener === 'function' ? undefined : 'an AbortSignal'
+
+/** Before 1973 an instant was given in seconds by mistake. */
+export const INSTANT: check.FieldCheck = value =>
+  Number.isInteger(value) && check.numberBetween(1e11, 8.64e15)(value) === undefined
+    ? undefined
+    : 'an instant in whole milliseconds since the epoch'
+
+/** Names become part of a path: one that leads somewhere else is none. */
+export const TASK_ID: check.FieldCheck = value =>
+  typeof value === 'string' && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(value)
+    ? undefined
+    : 'the taskId of a task: a UUID in small letters'
+
+export const POLICY_ID: check.FieldCheck = value =>
+  typeof value === 'string' && /^(?!\.{1,2}$)[\w.-]{1,100}$/.test(value)
+    ? undefined
+    : 'a name of 1 to 100 letters, digits, dots, dashes and underscores'

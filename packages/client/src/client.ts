@@ -1,0 +1,68 @@
+import { Caller, type Call } from './caller.ts'
+import { deadLettersOf, type DeadLetters } from './dead-letters.ts'
+import { ServiceError } from './errors.ts'
+import { listing, type Listing } from './listing.ts'
+import { checkClientOptions, type ClientOptions } from './options.ts'
+import { policiesOf, type Policies } from './policies.ts'
+import { tasksOf, type Tasks } from './tasks.ts'
+import { waitFor, type WaitForOptions } from './wait-for.ts'
+import type { Destination } from './wire/destination.ts'
+import type { Page } from './wire/page.ts'
+import type { Alive, Ready } from './wire/state.ts'
+import type { RetryTask } from './wire/task.ts'
+
+/** The service, as a program asks it. */
+export interface Client {
+  readonly tasks: Tasks
+  readonly policies: Policies
+  readonly deadLetters: DeadLetters
+  readonly destinations: Destinations
+  /** The task once it has ended: `SUCCEEDED`, `EXHAUSTED` or `CANCELLED`. */
+  waitFor(taskId: string, options?: WaitForOptions): Promise<RetryTask>
+  /** Whether the process answers at all: it resolves, or throws. */
+  health(call?: Call): Promise<Alive>
+  /** Whether it can do its work. Asked once: the answer is about this moment. */
+  readiness(call?: Call): Promise<Readiness>
+}
+
+/** `/destinations`. */
+export interface Destinations {
+  /** Every destination that has had a task, by name. */
+  list(call?: Call): Listing<Destination>
+}
+
+export type Readiness =
+  | { readonly isReady: true; readonly clockSkewMs: number }
+  | { readonly isReady: false; readonly because: string; readonly retryAfterMs: number | undefined }
+
+/** A client of one service; create it once and share it, for it learns how long its calls take. Nothing is sent yet. */
+export function createClient(options: ClientOptions): Client {
+  checkClientOptions(options)
+  const caller = new Caller({ ...options })
+  const tasks = tasksOf(caller)
+  return {
+    tasks,
+    policies: policiesOf(caller),
+    deadLetters: deadLettersOf(caller),
+    destinations: {
+      list: ({ signal } = {}) =>
+        listing(query => caller.ask<Page<Destination>>({ method: 'GET', path: '/destinations', query, signal })),
+    },
+    waitFor: (taskId, wait = {}) =>
+      waitFor(taskId, wait, { tasks, clock: caller.clock, random: options.ports?.random, signal: caller.signal }),
+    health: async ({ signal } = {}) => caller.ask({ method: 'GET', path: '/healthz', policy: ONCE, signal }),
+    readiness: call => readinessOf(caller, call),
+  }
+}
+
+const ONCE = { maxAttempts: 1 }
+
+async function readinessOf(caller: Caller, { signal }: Call = {}): Promise<Readiness> {
+  try {
+    const { clockSkewMs } = await caller.ask<Ready>({ method: 'GET', path: '/readyz', policy: ONCE, signal })
+    return { isReady: true, clockSkewMs }
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'not-ready') throw error
+    return { isReady: false, because: error.detail, retryAfterMs: error.retryAfterMs }
+  }
+}

@@ -1,0 +1,30 @@
+/** `@secondwind/client`: the retry service, as a program asks it. */
+export { createClient } from './client.ts'
+export type { Client, Destinations, Readiness } from './client.ts'
+export type { ClientOptions } from './options.ts'
+export { DEFAULT_CLIENT_POLICY } from './policy.ts'
+export type { Call } from './caller.ts'
+export type { EnqueuedTask, Tasks } from './tasks.ts'
+export type { EnqueueEnd, EnqueueResult } from './enqueue-many.ts'
+export type { Policies } from './policies.ts'
+export type { DeadLetters } from './dead-letters.ts'
+export type { Listing } from './listing.ts'
+export { WaitDeadlineError, type WaitForOptions } from './wait-for.ts'
+
+// Hand-over
+export { handOver, HandOverError, type Describe, type HandedOver, type TaskDescription } from './hand-over.ts'
+export { describeRequest } from './describe-request.ts'
+
+// What is refused
+export { ServiceError, UnreachableError, type ServiceErrorCode, type ServiceErrorParts } from './errors.ts'
+export { InvalidOptionError } from '@secondwind/resilience/fetch'
+
+// What goes over the wire
+export type * from './wire/batch.ts'
+export type * from './wire/dead-letter.ts'
+export type * from './wire/destination.ts'
+export type * from './wire/page.ts'
+export type * from './wire/policy.ts'
+export type * from './wire/problem.ts'
+export type * from './wire/state.ts'
+export type * from './wire/task.ts'

@@ -1,0 +1,66 @@
+import type { RetryPolicyInput } from '@secondwind/resilience'
+import { InvalidOptionError, type FetchOptions } from '@secondwind/resilience/fetch'
+import { check, checkRetryPolicy } from '@secondwind/resilience/rules'
+import { isHttpUrl, refuse, SIGNAL, TEXT_BY_NAME } from './check/fields.ts'
+import { DEFAULT_CLIENT_POLICY } from './policy.ts'
+import type { TextByName } from './wire/task.ts'
+
+export interface ClientOptions extends Pick<FetchOptions, 'fetch' | 'telemetry' | 'ports'> {
+  /** Where the service is, as `http://127.0.0.1:4747`; a path that a proxy has put in front is kept. */
+  readonly url: string | URL
+  /** Fields that replace those of `DEFAULT_CLIENT_POLICY`, by which the client retries its own calls. */
+  readonly policy?: RetryPolicyInput
+  /** Sent with every call: what a proxy in front of the service asks for. */
+  readonly headers?: TextByName
+  /** Ends every call of this client. */
+  readonly signal?: AbortSignal
+}
+
+/** Throws if `createClient` was given something it cannot use; everything that is wrong at once. */
+export function checkClientOptions(options: unknown): asserts options is ClientOptions {
+  if (!check.isRecord(options))
+    throw new InvalidOptionError('createClient cannot use its options', [
+      { at: 'options', is: options, say: 'must be an object with the url of the service' },
+    ])
+  const { problems = [] } = checkRetryPolicy({ ...DEFAULT_CLIENT_POLICY, ...check.withoutUndefined(policyOf(options)) })
+  refuse('createClient cannot use its options', [
+    ...(options['url'] === undefined ? [{ at: 'url', is: undefined, say: `must be ${URL_OF_SERVICE}` }] : []),
+    ...check.checkFields(options, FIELDS, WRONG_WORDS),
+    ...problems.map(problem => ({ ...problem, at: `policy.${problem.at}` })),
+  ])
+}
+
+function policyOf(options: { readonly [option: string]: unknown }): object {
+  return check.isRecord(options['policy']) ? options['policy'] : {}
+}
+
+const URL_OF_SERVICE = 'the http or https URL of the service, such as http://127.0.0.1:4747, without a query'
+
+const FIELDS: { readonly [option in keyof ClientOptions]-?: check.FieldCheck } = {
+  url: value => (isHttpUrl(value) && !/[?#]/.test(String(value)) ? undefined : URL_OF_SERVICE),
+  policy: value => (check.isRecord(value) ? undefined : 'an object with the fields of a policy'),
+  headers: value =>
+    TEXT_BY_NAME(value) ?? (areHeaders(value as TextByName) ? undefined : 'names and values that HTTP has'),
+  signal: SIGNAL,
+  fetch: value => (typeof value === 'function' ? undefined : 'a function'),
+  telemetry: value => (typeof value === 'function' ? undefined : 'a function'),
+  ports: value => (check.isRecord(value) ? undefined : 'an object'),
+}
+
+function areHeaders(given: TextByName): boolean {
+  try {
+    return new Headers(given) instanceof Headers
+  } catch {
+    return false
+  }
+}
+
+const WRONG_WORDS: check.WrongWords = {
+  baseUrl: 'url',
+  baseURL: 'url',
+  endpoint: 'url',
+  timeout: 'policy: { attemptTimeoutMs, totalBudgetMs }',
+  timeoutMs: 'policy: { attemptTimeoutMs, totalBudgetMs }',
+  retries: 'policy: { maxAttempts }, which counts all calls (retries + 1)',
+  maxAttempts: 'policy: { maxAttempts }',
+}

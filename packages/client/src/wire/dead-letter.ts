@@ -1,0 +1,24 @@
+import type { GiveUpReason } from '@secondwind/resilience'
+
+/** Dead letters that died of the same thing. */
+export interface Cause {
+  readonly causeId: string
+  readonly destination: string
+  readonly reason: GiveUpReason
+  readonly responseStatus?: number
+  readonly errorCode?: string
+  /** Of one of them. */
+  readonly errorMessage?: string
+  readonly count: number
+  readonly firstAt: number
+  readonly lastAt: number
+  /** Some of them. */
+  readonly sampleTaskIds: readonly string[]
+}
+
+/** Which dead letters to list. */
+export interface DeadLetterFilter {
+  /** Those of one cause. */
+  readonly causeId?: string
+  readonly destination?: string
+}

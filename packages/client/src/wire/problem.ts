@@ -1,0 +1,50 @@
+import type { Problem } from '@secondwind/resilience'
+import type { TaskStatus } from './task.ts'
+
+/** Why a request was not done as it was asked for: RFC 9457, with a stable `code` and every problem at once. */
+export interface ProblemDetails {
+  readonly type: string
+  readonly title: string
+  /** Of the answer. */
+  readonly status: number
+  /** What happened here, and what to do about it. */
+  readonly detail: string
+  readonly code: ProblemCode
+  readonly problems?: readonly Problem[]
+  /** The task that stands in the way. */
+  readonly taskId?: string
+  /** What it is now. */
+  readonly taskStatus?: TaskStatus
+  readonly requestId: string
+}
+
+export type ProblemCode =
+  | 'invalid-request'
+  | 'bad-json'
+  | 'bad-http'
+  | 'invalid-cursor'
+  | 'foreign-host'
+  | 'foreign-origin'
+  | 'route-not-found'
+  | 'task-not-found'
+  | 'policy-not-found'
+  | 'method-not-allowed'
+  | 'not-acceptable'
+  | 'request-timeout'
+  | 'wrong-status'
+  | 'body-too-large'
+  | 'batch-too-large'
+  | 'url-too-long'
+  | 'unsupported-media-type'
+  | 'idempotency-conflict'
+  | 'target-forbidden'
+  | 'backlog-full'
+  | 'intake-limited'
+  | 'headers-too-large'
+  | 'internal-error'
+  | 'not-ready'
+  | 'store-full'
+  | 'store-read-only'
+  | 'store-corrupt'
+  | 'store-closed'
+  | 'store-unreachable'
