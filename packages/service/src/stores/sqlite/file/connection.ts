@@ -1,0 +1,48 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+
+export type Value = string | number | null | Uint8Array
+
+/** A connection whose statements are prepared once and answer with rows as lists, in the order of their columns. */
+export interface Connection {
+  /** A statement that answers with any number of rows. */
+  rows<Row>(sql: string): (...values: Value[]) => Row[]
+  /** A statement that answers with one row at most. */
+  row<Row>(sql: string): (...values: Value[]) => Row | undefined
+  /** A statement that writes, and answers with the number of rows that it changed. */
+  write(sql: string): (...values: Value[]) => number
+  exec(sql: string): void
+  isTransaction(): boolean
+  close(): void
+}
+
+export interface ConnectionOptions {
+  readonly readOnly?: boolean
+  /** How long to wait for a lock that somebody else has. */
+  readonly busyTimeoutMs: number
+}
+
+export function connect(path: string, { readOnly = false, busyTimeoutMs }: ConnectionOptions): Connection {
+  const database = new DatabaseSync(path, { readOnly, timeout: busyTimeoutMs })
+  const prepare = (sql: string): StatementSync => {
+    const statement = database.prepare(sql)
+    statement.setReturnArrays(true)
+    return statement
+  }
+  return {
+    rows: <Row>(sql: string) => {
+      const statement = prepare(sql)
+      return (...values) => statement.all(...values) as Row[]
+    },
+    row: <Row>(sql: string) => {
+      const statement = prepare(sql)
+      return (...values) => statement.get(...values) as Row | undefined
+    },
+    write: sql => {
+      const statement = prepare(sql)
+      return (...values) => Number(statement.run(...values).changes)
+    },
+    exec: sql => database.exec(sql),
+    isTransaction: () => database.isTransaction,
+    close: () => database.close(),
+  }
+}

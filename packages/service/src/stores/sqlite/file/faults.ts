@@ -1,0 +1,93 @@
+import { StoreUnavailableError } from '../../task-store.ts'
+
+/** Why the store cannot do its work, as plain data: errors lose their class on the way between threads. */
+export interface Fault {
+  readonly code: StoreUnavailableError['code']
+  readonly message: string
+}
+
+export function errorOf({ code, message }: Fault): StoreUnavailableError {
+  return new StoreUnavailableError(code, message)
+}
+
+/** SQLite's primary result codes (sqlite.org/rescode.html) that are about the file or the disk. */
+const READONLY = 8
+const BUSY = 5
+const LOCKED = 6
+const CORRUPT = 11
+const FULL = 13
+const CANNOT_OPEN = 14
+const NOT_A_DATABASE = 26
+/** All others: a statement of ours is wrong, and no sentence about the disk would help. */
+const OURS = new Set([1, 2, 12, 17, 18, 19, 20, 21, 25])
+
+/** What SQLite or the file system says, in words that say what to do; undefined for what is neither's. */
+export function faultOf(error: unknown, path: string): Fault | undefined {
+  const { code, errcode, errstr } = error as { code?: unknown; errcode?: unknown; errstr?: unknown }
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return readOnlyFault(path)
+  if (code === 'ENOSPC' || code === 'EDQUOT') return fullFault(path)
+  if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return unreachableFault(path, code)
+  if (typeof errcode !== 'number') return undefined
+  // The lower byte is the primary code; the rest says where it happened.
+  const primary = errcode & 0xff
+  switch (primary) {
+    case FULL:
+      return fullFault(path)
+    // The directory is there: what keeps a file in it from being opened is nearly always a right.
+    case CANNOT_OPEN:
+    case READONLY:
+      return readOnlyFault(path)
+    case CORRUPT:
+      return { code: 'store-corrupt', message: `${path} is damaged (${String(errstr)}); ${RESTORE}` }
+    case NOT_A_DATABASE:
+      return foreignFault(path)
+    case BUSY:
+    case LOCKED:
+      return inUseFault(path)
+  }
+  return OURS.has(primary) ? undefined : unreachableFault(path, String(errstr))
+}
+
+const RESTORE = 'stop the service, put the file aside, and restore it from a copy'
+
+function fullFault(path: string): Fault {
+  return {
+    code: 'store-full',
+    message: `the disk of ${path} is full; nothing of this call was written; make room, and work goes on by itself`,
+  }
+}
+
+function readOnlyFault(path: string): Fault {
+  return {
+    code: 'store-read-only',
+    message: `${path} cannot be written; let the user of this process write there, or choose another directory`,
+  }
+}
+
+export function foreignFault(path: string): Fault {
+  return {
+    code: 'store-corrupt',
+    message: `${path} is no data file of this service, or its beginning is damaged; move it away, or choose another directory`,
+  }
+}
+
+export function newerFault(path: string, { is, known }: { is: number; known: number }): Fault {
+  return {
+    code: 'store-unreachable',
+    message: `${path} was written by a newer version (its format is ${is}, this one knows ${known}); start that version, or choose another directory`,
+  }
+}
+
+function inUseFault(path: string): Fault {
+  return {
+    code: 'store-unreachable',
+    message: `${path} is in use by another process; stop that one, or choose another directory`,
+  }
+}
+
+function unreachableFault(path: string, why: string): Fault {
+  return {
+    code: 'store-unreachable',
+    message: `${path} cannot be read or written (${why}); look at the disk, and start the service again`,
+  }
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { chmodSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, onTestFinished } from 'vitest'
+import { temporaryDirectory } from '../sqlite.test-kit.ts'
+import { connect, type Connection } from './connection.ts'
+import { DATA_FILE, migrate, openFile } from './file.ts'
+import { MIGRATIONS } from './migrations.ts'
+
+function connection(): Connection {
+  const made = connect(join(temporaryDirectory(), 'any.db'), { busyTimeoutMs: 0 })
+  onTestFinished(() => made.close())
+  return made
+}
+
+const versionOf = (of: Connection): number => of.row<[number]>('pragma user_version')()![0]
+
+describe('the data file', () => {
+  it('is for nobody else on the machine', () => {
+    const directory = join(temporaryDirectory(), 'deep', 'data')
+    openFile({ directory }).close()
+    assert.equal(statSync(directory).mode & 0o077, 0)
+    const shared = temporaryDirectory()
+    chmodSync(shared, 0o755)
+    openFile({ directory: shared }).close()
+    assert.equal(statSync(join(shared, DATA_FILE)).mode & 0o077, 0)
+  })
+
+  it('is in the newest format after it was opened, and stays as it is when opened again', () => {
+    const directory = temporaryDirectory()
+    openFile({ directory }).close()
+    const { connection: again, close } = openFile({ directory })
+    assert.equal(versionOf(again), MIGRATIONS.length)
+    close()
+  })
+
+  it('waits for the disk at every commit', () => {
+    const { connection: opened, close } = openFile({ directory: temporaryDirectory() })
+    assert.deepEqual(opened.row('pragma journal_mode')(), ['wal'])
+    assert.deepEqual(opened.row('pragma synchronous')(), [2])
+    close()
+  })
+})
+
+describe('migrations', () => {
+  const FIRST = 'create table a (x)'
+  const SECOND = 'create table b (y); insert into a values (2)'
+
+  it('apply what a file lacks, each once and in order', () => {
+    const file = connection()
+    migrate(file, 'path', [FIRST])
+    assert.equal(versionOf(file), 1)
+    migrate(file, 'path', [FIRST, SECOND])
+    migrate(file, 'path', [FIRST, SECOND])
+    assert.equal(versionOf(file), 2)
+    assert.deepEqual(file.rows('select x from a')(), [[2]])
+  })
+
+  it('leave a file as it was when one of them fails', () => {
+    const path = join(temporaryDirectory(), 'any.db')
+    const file = connect(path, { busyTimeoutMs: 0 })
+    migrate(file, path, [FIRST])
+    assert.throws(() => migrate(file, path, [FIRST, `${SECOND}; insert into nowhere values (1)`]))
+    file.close()
+    const again = connect(path, { busyTimeoutMs: 0 })
+    assert.equal(versionOf(again), 1)
+    assert.deepEqual(again.rows('select x from a')(), [])
+    again.close()
+  })
+})

@@ -1,0 +1,157 @@
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect, type Connection } from './connection.ts'
+import { errorOf, faultOf, foreignFault, newerFault } from './faults.ts'
+import { MIGRATIONS } from './migrations.ts'
+
+export const DATA_FILE = 'tasks.db'
+const LOCK_FILE = 'lock'
+
+/** Marks a file as ours: "2ndW" in the header that SQLite leaves to applications. */
+const APPLICATION_ID = 0x326e6457
+
+/** Before it, a checkpoint at the wrong moment could lose what was committed (SQLite's WAL-reset bug). */
+const OLDEST_SQLITE = [3, 51, 3]
+
+export interface FileOptions {
+  /** Where the data is; made if it is not there. It belongs to one process at a time. */
+  readonly directory: string
+  /** The data file grows no further: beyond it new tasks are refused as on a full disk. Unlimited unless told. */
+  readonly maxFileBytes?: number
+}
+
+export interface OpenedFile {
+  readonly connection: Connection
+  readonly path: string
+  readonly close: () => void
+}
+
+/** Opens the directory's data for writing, alone. Throws a `StoreUnavailableError` that says what to do. */
+export function openFile({ directory, maxFileBytes }: FileOptions): OpenedFile {
+  refuseOldSqlite()
+  const path = join(directory, DATA_FILE)
+  return sayingWhy(path, () => {
+    prepareDirectory(directory, path)
+    const lock = lockDirectory(directory)
+    try {
+      createFile(path)
+      const connection = connectToWrite(path)
+      if (maxFileBytes !== undefined) limitFile(connection, maxFileBytes)
+      const close = (): void => {
+        // As the last connection it moves the log into the file itself; if there is no room, the next one will.
+        connection.close()
+        lock.close()
+      }
+      return { connection, path, close }
+    } catch (error) {
+      lock.close()
+      throw error
+    }
+  })
+}
+
+/** For long reads beside the writer. */
+export function openToRead({ directory }: FileOptions): OpenedFile {
+  const path = join(directory, DATA_FILE)
+  const connection = sayingWhy(path, () => connect(path, { readOnly: true, busyTimeoutMs: BUSY_TIMEOUT_MS }))
+  return { connection, path, close: () => connection.close() }
+}
+
+/** Somebody looks into the file with a tool of their own: they are done soon. */
+const BUSY_TIMEOUT_MS = 2_000
+
+/** Runs what may fail for the disk's sake, and says so in our words. */
+export function sayingWhy<Result>(path: string, act: () => Result): Result {
+  try {
+    return act()
+  } catch (error) {
+    const fault = faultOf(error, path)
+    throw fault === undefined ? error : errorOf(fault)
+  }
+}
+
+function refuseOldSqlite(): void {
+  const version = process.versions.sqlite ?? '0'
+  const parts = version.split('.').map(Number)
+  const differing = OLDEST_SQLITE.findIndex((part, at) => parts[at] !== part)
+  if (differing >= 0 && (parts[differing] ?? 0) < OLDEST_SQLITE[differing]!)
+    throw errorOf({
+      code: 'store-unreachable',
+      message: `this Node brings SQLite ${version}, which can damage its files; install one with ${OLDEST_SQLITE.join('.')} or later`,
+    })
+}
+
+function prepareDirectory(directory: string, path: string): void {
+  // Requests carry secrets: nobody else on the machine may read them.
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK)
+  // SQLite would open a file that may only be read, and fail at the first write.
+  if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK)
+}
+
+/** SQLite gives the files beside it the same mode. */
+function createFile(path: string): void {
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
+}
+
+/**
+ * Whoever has this lock is the only process that writes here. It is not on the data itself, so that a second connection
+ * of this process can read; the system frees it when the process ends, however it ends.
+ */
+function lockDirectory(directory: string): Connection {
+  const path = join(directory, LOCK_FILE)
+  return sayingWhy(path, () => {
+    const lock = connect(path, { busyTimeoutMs: 0 })
+    try {
+      lock.exec('pragma locking_mode = exclusive; begin exclusive')
+      return lock
+    } catch (error) {
+      lock.close()
+      throw error
+    }
+  })
+}
+
+/** What a burst leaves behind of the log is cut to this size. */
+const MOST_LOG_BYTES = 64 * 1024 * 1024
+
+function connectToWrite(path: string): Connection {
+  const connection = connect(path, { busyTimeoutMs: BUSY_TIMEOUT_MS })
+  try {
+    refuseForeign(connection, path)
+    // A commit is on the disk before it is answered; the log is written ahead, so that readers never wait.
+    connection.exec('pragma journal_mode = wal; pragma synchronous = full; pragma trusted_schema = off')
+    connection.exec(`pragma journal_size_limit = ${MOST_LOG_BYTES}`)
+    migrate(connection, path)
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+function limitFile(connection: Connection, maxFileBytes: number): void {
+  const pageBytes = numberOf(connection, 'pragma page_size')
+  connection.exec(`pragma max_page_count = ${Math.max(1, Math.floor(maxFileBytes / pageBytes))}`)
+}
+
+function refuseForeign(connection: Connection, path: string): void {
+  const isEmpty = numberOf(connection, 'select count(*) from sqlite_schema') === 0
+  if (!isEmpty && numberOf(connection, 'pragma application_id') !== APPLICATION_ID) throw errorOf(foreignFault(path))
+}
+
+/** Applies what the file lacks, each step as a whole. */
+export function migrate(connection: Connection, path: string, migrations: readonly string[] = MIGRATIONS): void {
+  const is = numberOf(connection, 'pragma user_version')
+  const known = migrations.length
+  if (is > known) throw errorOf(newerFault(path, { is, known }))
+  for (const [done, migration] of migrations.entries()) {
+    if (done < is) continue
+    const marks = `pragma application_id = ${APPLICATION_ID}; pragma user_version = ${done + 1};`
+    connection.exec(`begin immediate; ${migration}; ${marks} commit`)
+  }
+}
+
+function numberOf(connection: Connection, sql: string): number {
+  return connection.row<[number]>(sql)()![0]
+}

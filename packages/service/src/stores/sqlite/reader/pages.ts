@@ -1,0 +1,166 @@
+import { laneKey, laneOf } from '../../../task/lane.ts'
+import type { AttemptRow } from '../../../task/task.ts'
+import type {
+  AttemptsPage,
+  Cause,
+  CausesPage,
+  LaneCounters,
+  LaneMemory,
+  LaneRecord,
+  LanesPage,
+  PageAsk,
+  PartitionPage,
+  PolicyRecord,
+} from '../../task-store.ts'
+import type { Connection } from '../file/connection.ts'
+import { ATTEMPT_COLUMNS, attemptOf, type AttemptValues } from '../rows/attempt-rows.ts'
+import { policyOf, POLICY_COLUMNS, type PolicyRow } from '../rows/policy-rows.ts'
+import { cut, type From, type Slice } from '../rows/slice.ts'
+
+/** Lists that are one statement each, from behind a place on. */
+export interface Pages {
+  attempts(ask: From<AttemptsPage, [logId: number]>): Slice<AttemptRow, [number]>
+  causes(ask: From<CausesPage, [tasks: number, causeId: string]>): Slice<Cause, [number, string]>
+  laneCounters(ask: From<LanesPage, [lane: string]>): Slice<LaneCounters, [string]>
+  memories(ask: From<PartitionPage, [lane: string]>): Slice<LaneRecord, [string]>
+  policies(ask: From<PageAsk, [policyId: string]>): Slice<PolicyRecord, [string]>
+  policyVersions(ask: From<VersionsPage, [version: number]>): Slice<PolicyRecord, [number]>
+}
+
+export interface VersionsPage extends PageAsk {
+  readonly policyId: string
+}
+
+export function createPages(connection: Connection): Pages {
+  return {
+    attempts: attemptPages(connection),
+    causes: causePages(connection),
+    laneCounters: lanePages(connection),
+    memories: memoryPages(connection),
+    policies: policyPages(connection),
+    policyVersions: versionPages(connection),
+  }
+}
+
+function attemptPages(connection: Connection): Pages['attempts'] {
+  const read = connection.rows<[number, number, ...AttemptValues]>(
+    `select log_id, generation, ${ATTEMPT_COLUMNS} from log
+     where seq = (select seq from task where task_id = ?) and log_id > ? and outcome is not null
+     order by log_id limit ?`,
+  )
+  return ({ taskId, from = [0], limit }) => {
+    const { items, next } = cut(read(taskId, ...from, limit + 1), limit, ([logId]) => [logId] as [number])
+    return { items: items.map(([, generation, ...values]) => attemptOf(taskId, generation, values)), next }
+  }
+}
+
+type CauseRow = [
+  causeId: string,
+  lane: string,
+  reason: Cause['reason'],
+  responseStatus: number | null,
+  errorCode: string | null,
+  errorMessage: string | null,
+  count: number,
+  firstAt: number,
+  lastAt: number,
+]
+
+/** So many are enough to see what a cause is about. */
+const MOST_SAMPLES = 3
+
+function causePages(connection: Connection): Pages['causes'] {
+  const readBy = (where: string) =>
+    connection.rows<CauseRow>(
+      `select cause_id, lane.key, reason, response_status, error_code, error_message, tasks, first_at, last_at
+       from cause join lane using (lane_id)
+       where ${where} and tasks <= ?2 and (tasks < ?2 or cause_id > ?3) order by tasks desc, cause_id limit ?4`,
+    )
+  const ofTenant = readBy('tenant = ?1')
+  const ofLane = readBy('lane_id = (select lane_id from lane where key = ?1)')
+  const readSamples = connection.rows<[string]>(
+    `select task_id from dead join task using (seq) where cause_id = ? order by seq desc limit ${MOST_SAMPLES}`,
+  )
+  const causeOf = (row: CauseRow): Cause => {
+    const [causeId, lane, reason, responseStatus, errorCode, errorMessage, count, firstAt, lastAt] = row
+    return {
+      causeId,
+      destination: laneOf(lane).destination,
+      reason,
+      ...(responseStatus !== null && { responseStatus }),
+      ...(errorCode !== null && { errorCode }),
+      ...(errorMessage !== null && { errorMessage }),
+      count,
+      firstAt,
+      lastAt,
+      sampleTaskIds: readSamples(causeId).map(([taskId]) => taskId),
+    }
+  }
+  return ({ tenant, destination, from = [Number.MAX_SAFE_INTEGER, ''], limit }) => {
+    const found =
+      destination === undefined
+        ? ofTenant(tenant, ...from, limit + 1)
+        : ofLane(laneKey({ tenant, destination }), ...from, limit + 1)
+    const { items, next } = cut(found, limit, row => [row[6], row[0]] as [number, string])
+    return { items: items.map(causeOf), next }
+  }
+}
+
+/** Behind every name: no text has a later first character. */
+const BEHIND_ALL = '\u{10FFFF}'
+
+function lanePages(connection: Connection): Pages['laneCounters'] {
+  const read = connection.rows<[string, number, number, number, number, number, number, number]>(
+    `select key, pending, in_flight, succeeded, exhausted, cancelled, attempts, first_attempts from lane
+     where key > ? and key < ? order by key limit ?`,
+  )
+  return ({ tenant, from, limit }) => {
+    // A tenant's lanes begin with its name and a space; "!" is the character behind that.
+    const [first, behind] = tenant === undefined ? ['', BEHIND_ALL] : [`${tenant} `, `${tenant}!`]
+    const { items, next } = cut(read(from?.[0] ?? first, behind, limit + 1), limit, ([lane]) => [lane] as [string])
+    return {
+      items: items.map(([lane, pending, inFlight, succeeded, exhausted, cancelled, attempts, firstAttempts]) => ({
+        lane,
+        pending,
+        inFlight,
+        succeeded,
+        exhausted,
+        cancelled,
+        attempts,
+        firstAttempts,
+      })),
+      next,
+    }
+  }
+}
+
+function memoryPages(connection: Connection): Pages['memories'] {
+  const read = connection.rows<[string, string]>(
+    'select lane, memory from memory where partition = ? and lane > ? order by lane limit ?',
+  )
+  return ({ partition, from = [''], limit }) => {
+    const { items, next } = cut(read(partition, ...from, limit + 1), limit, ([lane]) => [lane] as [string])
+    return { items: items.map(([lane, memory]) => ({ lane, memory: JSON.parse(memory) as LaneMemory })), next }
+  }
+}
+
+function policyPages(connection: Connection): Pages['policies'] {
+  // SQLite's own rule: beside max() the other columns are of the row that has it.
+  const read = connection.rows<PolicyRow>(
+    `select policy_id, max(version), document, created_at from policy where policy_id > ? group by policy_id limit ?`,
+  )
+  return ({ from = [''], limit }) => {
+    const { items, next } = cut(read(...from, limit + 1), limit, ([policyId]) => [policyId] as [string])
+    return { items: items.map(policyOf), next }
+  }
+}
+
+function versionPages(connection: Connection): Pages['policyVersions'] {
+  const read = connection.rows<PolicyRow>(
+    `select ${POLICY_COLUMNS} from policy where policy_id = ? and version < ? order by version desc limit ?`,
+  )
+  return ({ policyId, from = [Number.MAX_SAFE_INTEGER], limit }) => {
+    const { items, next } = cut(read(policyId, ...from, limit + 1), limit, ([, version]) => [version] as [number])
+    return { items: items.map(policyOf), next }
+  }
+}

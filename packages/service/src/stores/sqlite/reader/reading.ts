@@ -1,0 +1,25 @@
+import type { Connection } from '../file/connection.ts'
+import { createList, type List } from './list.ts'
+import { createPages, type Pages } from './pages.ts'
+
+/** What the reader can be asked for. */
+export interface ReaderVerbs extends Pages {
+  list: List
+}
+
+export type ReaderVerb = keyof ReaderVerbs
+export type ReaderAnswer<V extends ReaderVerb> = ReturnType<ReaderVerbs[V]>
+export type ReaderAsk<V extends ReaderVerb = ReaderVerb> = readonly [verb: V, ask: Parameters<ReaderVerbs[V]>[0]]
+
+/** Each ask sees the store at one moment, however many statements it needs. */
+export function createReading(connection: Connection): (ask: ReaderAsk) => unknown {
+  const verbs: ReaderVerbs = { ...createPages(connection), list: createList(connection) }
+  return ([verb, ask]) => {
+    connection.exec('begin')
+    try {
+      return (verbs[verb] as (ask: unknown) => unknown)(ask)
+    } finally {
+      connection.exec('commit')
+    }
+  }
+}

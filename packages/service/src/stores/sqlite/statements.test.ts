@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import type { Connection } from './file/connection.ts'
+import { openFile } from './file/file.ts'
+import { createList } from './reader/list.ts'
+import { createPages } from './reader/pages.ts'
+import { temporaryDirectory } from './sqlite.test-kit.ts'
+import { createWriter } from './writer/writer.ts'
+
+/** Tables that stay small, whatever the number of tasks. */
+const SMALL = ['lease', 'store', 'json_each', 'CONSTANT']
+
+describe('no statement', () => {
+  it('looks through a table that grows with the tasks, or sorts what it found there', () => {
+    const { connection, close } = openFile({ directory: temporaryDirectory() })
+    const statements: string[] = []
+    const noting: Connection = {
+      ...connection,
+      rows: sql => (statements.push(sql), connection.rows(sql)),
+      row: sql => (statements.push(sql), connection.row(sql)),
+      write: sql => (statements.push(sql), connection.write(sql)),
+    }
+    createWriter(noting)
+    createPages(noting)
+    createList(noting)
+    assert.ok(statements.length > 60)
+    for (const sql of statements) {
+      const plan = connection.rows<[number, number, number, string]>(`explain query plan ${sql}`)()
+      const steps = plan.map(([, , , step]) => step)
+      const bad = steps.filter(step => {
+        const scanned = /^SCAN (\w+)/.exec(step)?.[1]
+        return (scanned !== undefined && !SMALL.includes(scanned)) || step.includes('TEMP B-TREE')
+      })
+      assert.deepEqual(bad, [], sql)
+    }
+    close()
+  })
+})

@@ -1,0 +1,14 @@
+import type { Connection } from '../file/connection.ts'
+
+/** What the steward of a lane wants the next one to know. */
+export interface Memories {
+  write(partition: number, lane: string, memory: string): void
+}
+
+export function createMemories(connection: Connection): Memories {
+  const write = connection.write(
+    `insert into memory (partition, lane, memory) values (?, ?, ?)
+     on conflict do update set memory = excluded.memory`,
+  )
+  return { write: (partition, lane, memory) => void write(partition, lane, memory) }
+}

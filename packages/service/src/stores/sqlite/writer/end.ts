@@ -1,0 +1,24 @@
+import type { GiveUpReason } from '@secondwind/resilience'
+import type { TaskStatus } from '../../../task/task.ts'
+import type { Standing } from '../rows/standing.ts'
+import type { LaneEntry } from '../tables/lanes.ts'
+import type { Writer } from './writer.ts'
+
+export interface End {
+  readonly seq: number
+  readonly lane: LaneEntry
+  readonly standing: Standing
+  readonly version: number
+  readonly from: 'PENDING' | 'IN_FLIGHT'
+  readonly status: TaskStatus
+  readonly reason: GiveUpReason | null
+}
+
+/** Ends a task without an attempt: cancelled, or past its deadline. Whoever calls has taken it from where it stood. */
+export function end(writer: Writer, { seq, lane, standing, version, from, status, reason }: End): void {
+  const { now: at, log, lanes, dead, whole } = writer
+  const { progress, logId: previous } = standing
+  if (reason !== null) dead.add({ seq, lane, reason, lastAttempt: whole.attemptEnd(standing.attemptId), at })
+  log.supersede(standing, { seq, at, status, reason, queueId: null, dueAt: null, version, progress, previous })
+  lanes.move(lane, from, status)
+}

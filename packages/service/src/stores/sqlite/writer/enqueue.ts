@@ -1,0 +1,66 @@
+import { laneOf } from '../../../task/lane.ts'
+import type { BacklogLimits, Enqueued } from '../../task-store.ts'
+import { AT, type NewRow } from '../rows/task-rows.ts'
+import type { Identity } from '../tables/tasks.ts'
+import type { Writer } from './writer.ts'
+
+export interface EnqueueAsk {
+  readonly tasks: readonly NewRow[]
+  readonly limits: BacklogLimits
+}
+
+/** Takes in what is new and fits; key and task are one write. */
+export function enqueue(writer: Writer, { tasks, limits }: EnqueueAsk): Enqueued[] {
+  return tasks.map(task => {
+    const full = fullScope(writer, task, limits)
+    // A full store is no reason to forget what it has.
+    if (full !== undefined) return existing(writer, task) ?? { kind: 'full', scope: full }
+    return takeIn(writer, task) ?? existing(writer, task)!
+  })
+}
+
+function fullScope(
+  { lanes }: Writer,
+  [, lane]: NewRow,
+  { perLane, total }: BacklogLimits,
+): 'lane' | 'total' | undefined {
+  if ((lanes.find(lane)?.tasks.PENDING ?? 0) >= perLane) return 'lane'
+  return lanes.totals.PENDING >= total ? 'total' : undefined
+}
+
+/** Undefined when there is a task with its key or its id. */
+function takeIn(writer: Writer, task: NewRow): Enqueued | undefined {
+  const { lanes, tasks, waiting, spans } = writer
+  const [row, laneName, queueName, dueAt] = task
+  // A lane begins with its first task, not with one that is refused for its id.
+  if (lanes.find(laneName) === undefined && tasks.seqOf(row[AT.taskId]) !== undefined) return undefined
+  if (!tasks.reserveKey(task)) return undefined
+  const queue = lanes.queueOf(laneName, queueName)
+  const seq = tasks.add(task, queue)
+  if (seq === undefined) return undefined
+  waiting.add(queue.queueId, [dueAt, seq, 0, 1])
+  spans.widen(seq, row[AT.createdAt])
+  lanes.move(queue.lane, null, 'PENDING')
+  writer.hint(queue, dueAt)
+  return CREATED
+}
+
+const CREATED: Enqueued = { kind: 'created' }
+
+function existing({ tasks, whole }: Writer, task: NewRow): Enqueued | undefined {
+  const seq = tasks.sameAs(task)
+  if (seq === undefined) return undefined
+  const present = tasks.identityOf(seq)
+  return isSameRequest(present, task)
+    ? { kind: 'existing', task: whole.bySeq(seq)! }
+    : { kind: 'conflict', taskId: present.taskId }
+}
+
+function isSameRequest(present: Identity, [row, lane, , , requestHash]: NewRow): boolean {
+  const key = row[AT.idempotencyKey] ?? row[AT.taskId]
+  return (
+    laneOf(present.lane).tenant === laneOf(lane).tenant &&
+    (present.idempotencyKey ?? present.taskId) === key &&
+    present.requestHash === requestHash
+  )
+}

@@ -1,0 +1,51 @@
+import type { TaskStatus } from '../../../task/task.ts'
+import { attemptEndOf, hasAttempt } from '../rows/attempt-rows.ts'
+import type { SettlementRow } from '../rows/task-rows.ts'
+import type { LeaseEntry } from '../tables/leases.ts'
+import type { Writer } from './writer.ts'
+
+export type SettledWord = TaskStatus | 'lost'
+
+/** Ends claims: attempt, next state, counters and cause in one write, if the lease is still the newest. */
+export function settle(writer: Writer, settlements: readonly SettlementRow[]): SettledWord[] {
+  return settlements.map(settlement => {
+    const [taskId, token] = settlement
+    const lease = writer.leases.find(taskId)
+    if (lease === undefined) return settledBefore(writer, taskId, token)
+    return lease.token === token ? settleOne(writer, settlement, lease) : 'lost'
+  })
+}
+
+/** A settle whose answer was lost is sent again, and answered as before. */
+function settledBefore({ tasks, log }: Writer, taskId: string, token: string): SettledWord {
+  const seq = tasks.seqOf(taskId)
+  const standing = seq === undefined ? undefined : log.standingOf(seq)
+  return standing?.token === token ? standing.settledAs! : 'lost'
+}
+
+function settleOne(writer: Writer, settlement: SettlementRow, lease: LeaseEntry): TaskStatus {
+  const { now: at, leases, lanes, waiting, log, dead, whole } = writer
+  const [, token, asked, givenReason, dueAt, queueName, progress, attempt] = settlement
+  const { lane } = lanes.queueBy(lease.queueId)
+  const { seq, state: previous } = lease
+  const version = lease.version + 1
+  const status = lease.cancelRequested && asked !== 'SUCCEEDED' ? 'CANCELLED' : asked
+  const reason = status === 'EXHAUSTED' ? givenReason : null
+  const queue = status === 'PENDING' ? lanes.queueOf(lane.key, queueName!) : undefined
+
+  leases.remove(lease)
+  if (reason !== null) {
+    const lastAttempt = hasAttempt(attempt) ? attemptEndOf(attempt) : whole.attemptEnd(log.attemptIdOf(previous))
+    dead.add({ seq, lane, reason, lastAttempt, at })
+  }
+  const place = { queueId: queue?.queueId ?? null, dueAt: queue === undefined ? null : dueAt }
+  const entry = { seq, at, status, reason, ...place, version, token, settledAs: status, previous, progress, attempt }
+  const logId = log.append(entry)
+  if (queue !== undefined) {
+    waiting.add(queue.queueId, [dueAt!, seq, logId, version])
+    writer.hintOthers(lease, queue, dueAt!)
+  }
+  lanes.move(lane, 'IN_FLIGHT', status)
+  if (hasAttempt(attempt)) lanes.countAttempt(lane, attempt[0] === 1)
+  return status
+}

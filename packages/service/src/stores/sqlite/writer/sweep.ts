@@ -1,0 +1,49 @@
+import type { TaskStatus } from '../../../task/task.ts'
+import type { Sweep } from '../../task-store.ts'
+import { blockOf } from '../rows/blocks.ts'
+import type { Writer } from './writer.ts'
+
+/**
+ * Each kind of end has an instant of its own before which it is forgotten, and so a walk of its own through the log: a row
+ * that is passed is never looked at again, for a task that lives on gets a newer one.
+ */
+const WALKS: { readonly [walk in 'finished' | 'dead']: readonly TaskStatus[] } = {
+  finished: ['SUCCEEDED', 'CANCELLED'],
+  dead: ['EXHAUSTED'],
+}
+
+/** Rows that one walk looks at in one call: a few milliseconds. */
+const MOST_LOOKS = 1_000
+
+/** Forgets what ended long ago. */
+export function sweep(writer: Writer, { finishedBefore, deadBefore, keysBefore, limit }: Sweep): number {
+  const { sweeps, spans, log } = writer
+  const cursors = sweeps.cursors()
+  const blocks = new Set<number>()
+  let swept = 0
+
+  const walk = (name: keyof typeof WALKS, endedBefore: number): void => {
+    // A task stays as long as its key has its window: whoever asks again is answered with it.
+    const before = Math.min(endedBefore, keysBefore)
+    for (const [logId, seq, status] of sweeps.walk(cursors[name] ?? 0, { before, limit: MOST_LOOKS })) {
+      if (swept === limit) return
+      cursors[name] = logId
+      if (!WALKS[name].includes(status) || log.standingOf(seq)?.logId !== logId) continue
+      forgetTask(writer, seq, status)
+      blocks.add(blockOf(seq))
+      swept++
+    }
+  }
+  walk('finished', finishedBefore)
+  walk('dead', deadBefore)
+  sweeps.keepCursors(cursors)
+  for (const block of blocks) spans.dropIfEmpty(block)
+  return swept
+}
+
+function forgetTask({ lanes, tasks, log, dead }: Writer, seq: number, status: TaskStatus): void {
+  lanes.move(lanes.find(tasks.identityOf(seq).lane)!, status, null)
+  dead.remove(seq)
+  log.remove(seq)
+  tasks.remove(seq)
+}

@@ -1,0 +1,110 @@
+import type { Task } from '../../../task/task.ts'
+import type {
+  Changed,
+  Claim,
+  Counters,
+  Enqueued,
+  Expire,
+  Fleet,
+  HeldLease,
+  LeaseHead,
+  PartitionLimit,
+  PartitionPage,
+  PolicyRecord,
+  PutPolicy,
+  QueueHead,
+  Remember,
+  Replay,
+  Sweep,
+  Take,
+} from '../../task-store.ts'
+import type { From, Slice } from '../rows/slice.ts'
+import type { HeldRows, SettlementRow } from '../rows/task-rows.ts'
+import { claim, endedLeases, type ClaimReply } from './claim.ts'
+import { enqueue, type EnqueueAsk } from './enqueue.ts'
+import { attemptNow, cancel, replay } from './operate.ts'
+import { putPolicy, type PutPolicyAsk } from './put-policy.ts'
+import { release } from './release.ts'
+import { settle, type SettledWord } from './settle.ts'
+import { expire, leases, leasesOf, queues, remember, type Expired } from './steward.ts'
+import { sweep } from './sweep.ts'
+import type { Writer } from './writer.ts'
+
+/** What the writer can be asked for, and what it answers; all of it plain data, for it crosses between threads. */
+export interface WriterVerbs {
+  enqueue(ask: EnqueueAsk): Enqueued[]
+  beat(instance: string): Fleet
+  take(ask: Take): boolean
+  give(ask: { readonly partition: number; readonly steward: string }): boolean
+  queues(ask: From<PartitionPage, [queueId: number]>): Slice<QueueHead, [number]>
+  leases(ask: From<PartitionPage, [endsAt: number, seq: number]>): Slice<LeaseHead, [number, number]>
+  claim(ask: Claim): ClaimReply
+  endedLeases(ask: PartitionLimit): HeldRows[]
+  leasesOf(ask: { readonly partition: number; readonly token: string }): string[]
+  expire(ask: From<Expire, [dueAt: number, seq: number]>): Expired
+  remember(ask: Remember): boolean
+  settle(settlements: readonly SettlementRow[]): SettledWord[]
+  release(leases: readonly HeldLease[]): ('released' | 'lost')[]
+  cancel(taskId: string): Changed
+  attemptNow(taskId: string): Changed
+  replay(ask: Replay): Changed
+  get(taskId: string): Task | undefined
+  counters(ask: null): Counters
+  putPolicy(ask: PutPolicyAsk): PutPolicy
+  policy(ask: { readonly policyId: string; readonly version?: number }): PolicyRecord | undefined
+  sweep(ask: Sweep): number
+  /** Ends all leases of an earlier process. */
+  endLeases(ask: null): null
+  /** Finds out whether there is room to write. */
+  probe(ask: null): null
+}
+
+export type Verb = keyof WriterVerbs
+export type AskOf<V extends Verb> = Parameters<WriterVerbs[V]>[0]
+export type AnswerOf<V extends Verb> = ReturnType<WriterVerbs[V]>
+
+export const VERBS: { readonly [V in Verb]: (writer: Writer, ask: AskOf<V>) => AnswerOf<V> } = {
+  enqueue,
+  beat: ({ stewards, now }, instance) => stewards.beat(instance, now),
+  take: ({ stewards }, ask) => stewards.take(ask),
+  give: ({ stewards }, ask) => stewards.give(ask),
+  queues,
+  leases,
+  claim,
+  endedLeases,
+  leasesOf,
+  expire,
+  remember,
+  settle,
+  release,
+  cancel,
+  attemptNow,
+  replay,
+  get: ({ whole }, taskId) => whole.byId(taskId),
+  counters: ({ lanes }) => ({ tasks: { ...lanes.totals } }),
+  putPolicy,
+  policy: ({ policies }, { policyId, version }) => policies.read(policyId, version),
+  sweep,
+  endLeases({ leases, now }) {
+    leases.endAll(now)
+    return null
+  },
+  probe({ connection }) {
+    connection.exec('insert into probe values (zeroblob(65536)); delete from probe')
+    return null
+  },
+}
+
+/** Of the register in memory: a transaction that fails does not take them back, so that they have no part in one. */
+export const FLEET: ReadonlySet<Verb> = new Set<Verb>(['beat', 'take', 'give'])
+
+/** A commit that holds nothing else needs no disk. */
+export const READS: ReadonlySet<Verb> = new Set<Verb>([
+  'queues',
+  'leases',
+  'endedLeases',
+  'leasesOf',
+  'get',
+  'counters',
+  'policy',
+])
