@@ -6,7 +6,7 @@ export { decide, deadlineOf, firstState, inProcessShare, GIVE_UP_REASONS } from 
 export type { Decision, GiveUpReason, Moment, RetryState } from './retry/decide.ts'
 export { decorrelatedV2, type Curve, type CurveAsk } from './retry/curves.ts'
 export { delayMs, delayRange, plainDelayMs, type DelayRange, type DelayState } from './retry/backoff.ts'
-export { historyOf, describeHistory, type FailedAttempt, type History } from './retry/history.ts'
+export { historyOf, describeHistory, rememberHistory, type FailedAttempt, type History } from './retry/history.ts'
 export { parseHttpDate, retryAfterOf, type HeaderSource } from './retry/retry-after.ts'
 export { askedWaitOf } from './retry/rate-limit-headers.ts'
 
@@ -104,6 +104,7 @@ export { AttemptTimeoutError, DeadlineError, InvalidPolicyError, RefusedError, R
 // What is seen, and the outside world
 export { observe } from './retry/report.ts'
 export type { RetryEvent, Telemetry, WarningCode } from './ports/telemetry.ts'
-export type { Alarm, Clock } from './ports/clock.ts'
+export { NOT_ARMED, type Alarm, type Clock } from './ports/clock.ts'
 export { systemClock } from './ports/system-clock.ts'
-export type { Random } from './ports/random.ts'
+export { nextTurn } from './ports/turn.ts'
+export { newIdempotencyKey, systemRandom, type Random } from './ports/random.ts'

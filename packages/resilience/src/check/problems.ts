@@ -98,7 +98,7 @@ function sayUnknown(field: string, fields: Fields, wrongWords: WrongWords): stri
 }
 
 /** The first letter and all others but two, in whatever order and case: most slips of the keyboard, in few lines. */
-function isNear(left: string, right: string): boolean {
+export function isNear(left: string, right: string): boolean {
   const [a, b] = [left.toLowerCase(), right.toLowerCase()]
   if (a[0] !== b[0]) return false
   return (a + b).split('').filter(letter => !a.includes(letter) || !b.includes(letter)).length <= 2

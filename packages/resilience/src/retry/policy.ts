@@ -79,13 +79,13 @@ export type RetryPolicyCheck =
   | { readonly policy: RetryPolicy; readonly problems?: undefined }
   | { readonly policy?: undefined; readonly problems: readonly Problem[] }
 
-/** The policy with its defaults filled in, or everything that is wrong with it. */
-export function checkRetryPolicy(input: unknown): RetryPolicyCheck {
+/** The policy with its defaults filled in, which may be the caller's own, or everything that is wrong with it. */
+export function checkRetryPolicy(input: unknown, defaults: RetryPolicy = DEFAULT_POLICY): RetryPolicyCheck {
   if (!isRecord(input))
     return { problems: [{ at: '', is: input, say: 'must be an object with the fields of a policy' }] }
   const problems = checkFields(input, FIELDS, WRONG_WORDS)
   if (problems.length > 0) return { problems }
-  const policy = withDefaults(input)
+  const policy = withDefaults(input, defaults)
   const contradictions = checkTogether(policy)
   return contradictions.length > 0 ? { problems: contradictions } : { policy }
 }
@@ -118,8 +118,8 @@ const WRONG_WORDS: WrongWords = {
   signal: 'signal in the options, the third argument',
 }
 
-function withDefaults(input: Partial<RetryPolicy>): RetryPolicy {
-  const policy = { ...DEFAULT_POLICY, ...withoutUndefined(input) }
+function withDefaults(input: Partial<RetryPolicy>, defaults: RetryPolicy): RetryPolicy {
+  const policy = { ...defaults, ...withoutUndefined(input) }
   // Whoever names only one end of the range means the other to make room for it.
   if (input.maxDelayMs === undefined)
     policy.maxDelayMs = Math.max(policy.maxDelayMs, policy.initialDelayMs, ...(policy.delaysMs ?? []))

@@ -1,0 +1,102 @@
+/** Every way in which a request can fail, answered in one form. */
+import type { Random } from '@secondwind/resilience'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { InvalidCursorError, StoreUnavailableError } from '../../stores/task-store.ts'
+import { refusalOfShape } from '../requests/validation.ts'
+import { comeBackAfter, PROBLEM_JSON, problemDetails, Refusal, sentence, type RefusalCode } from './refusal.ts'
+
+/** A disk that was full has room again, a connection is back: a few seconds are enough to look. */
+const STORE_WAIT_MS = 5_000
+
+export type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void
+
+export function createErrorHandler(random: Random): ErrorHandler {
+  return (error, request, reply) => sendRefusal(refusalOf(error, random), request, reply, error)
+}
+
+export function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply, cause?: unknown): void {
+  void reply
+    .code(refusal.status)
+    .headers({ ...refusal.parts.headers, 'x-request-id': request.id })
+    .type(PROBLEM_JSON)
+    .send(JSON.stringify(problemDetails(refusal, request.id)))
+  const line = { ...answerLine(request, reply), code: refusal.code }
+  // Of an error of our own making the caller learns nothing: the operator must learn all of it.
+  if (refusal.code === 'internal-error') request.log.error({ ...line, err: cause }, 'failed')
+  else if (refusal.status >= 500) request.log.error({ ...line, detail: refusal.message }, 'refused')
+  else request.log.info(line, 'refused')
+}
+
+/** The pattern, not the path: a query, or a path of somebody's making, may hold what belongs into no log. */
+export function answerLine({ id, method, routeOptions }: FastifyRequest, reply: FastifyReply): object {
+  const { statusCode, elapsedTime } = reply
+  return {
+    requestId: id,
+    method,
+    route: routeOptions.url ?? 'none',
+    status: statusCode,
+    durationMs: Math.round(elapsedTime),
+  }
+}
+
+function refusalOf(error: unknown, random: Random): Refusal {
+  if (error instanceof Refusal) return error
+  if (error instanceof StoreUnavailableError)
+    return new Refusal(error.code, { detail: sentence(error.message), headers: comeBackAfter(STORE_WAIT_MS, random()) })
+  if (error instanceof InvalidCursorError)
+    return new Refusal('invalid-cursor', {
+      detail: sentence(error.message),
+      problems: [{ at: 'cursor', is: undefined, say: 'must be the nextCursor of an earlier page of the same list' }],
+    })
+  return refusalOfFramework(error as FastifyError)
+}
+
+function refusalOfFramework({ validation, validationContext, code }: FastifyError): Refusal {
+  if (validation !== undefined) return refusalOfShape({ validation, validationContext })
+  const known = FRAMEWORK[code]
+  return known === undefined ? INTERNAL : new Refusal(known[0], { detail: known[1] })
+}
+
+/** What the HTTP server finds by itself. */
+const FRAMEWORK: { readonly [code: string]: readonly [code: RefusalCode, detail: string] | undefined } = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ['body-too-large', 'It is longer than this operation takes; nothing of it was kept.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'unsupported-media-type',
+    'Send JSON with content-type: application/json; a batch may be application/x-ndjson.',
+  ],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['bad-http', 'The body is not as long as content-length says.'],
+  FST_ERR_BAD_URL: ['bad-http', 'The path is not percent-encoded as it should be.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['url-too-long', 'A part of the path is longer than any name there is.'],
+  ECONNRESET: ['bad-http', 'The request broke off.'],
+}
+
+const INTERNAL = new Refusal('internal-error', {
+  detail: 'It was not your request. The log has the reason beside the id of the request.',
+})
+
+/** What is wrong before there is a request that a route could answer. */
+const BROKEN: { readonly [code: string]: readonly [code: RefusalCode, detail: string] | undefined } = {
+  ERR_HTTP_REQUEST_TIMEOUT: ['request-timeout', 'Send the whole request in one go.'],
+  HPE_HEADER_OVERFLOW: ['headers-too-large', 'Path and headers together may have 16 KiB.'],
+}
+
+/** Answers on the bare socket: the connection is of no use afterwards. */
+export function answerBrokenRequest(error: { readonly code?: string }, socket: Socket, requestId: string): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const [code, detail] = BROKEN[error.code ?? ''] ?? ['bad-http', 'It cannot be read as HTTP/1.1.']
+  const refusal = new Refusal(code, { detail })
+  const body = JSON.stringify(problemDetails(refusal, requestId))
+  const head = [
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
+    `content-type: ${PROBLEM_JSON}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${requestId}`,
+    'connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}

@@ -1,0 +1,108 @@
+import type { Problem } from '@secondwind/resilience'
+import type { TaskStatus } from '../../task/task.ts'
+import { redactProblem } from './redaction.ts'
+
+/** Every way to say no. The code is what programs compare; a title never changes, the detail says what happened here. */
+export const REFUSALS = {
+  'invalid-request': { status: 400, title: 'The request is not what this operation takes' },
+  'bad-json': { status: 400, title: 'The body is not valid JSON' },
+  'bad-http': { status: 400, title: 'The request is not valid HTTP' },
+  'invalid-cursor': { status: 400, title: 'The cursor is none of this list' },
+  'foreign-host': { status: 403, title: 'The request was meant for another host' },
+  'foreign-origin': { status: 403, title: 'The request comes from a page of another origin' },
+  'route-not-found': { status: 404, title: 'There is no such path' },
+  'task-not-found': { status: 404, title: 'There is no such task' },
+  'policy-not-found': { status: 404, title: 'There is no such policy' },
+  'method-not-allowed': { status: 405, title: 'The path does not take this method' },
+  'not-acceptable': { status: 406, title: 'The answer would be JSON, which the request does not accept' },
+  'request-timeout': { status: 408, title: 'The request took too long to arrive' },
+  'wrong-status': { status: 409, title: 'The status of the task does not allow it' },
+  'body-too-large': { status: 413, title: 'The body is too large' },
+  'batch-too-large': { status: 413, title: 'The batch has too many items' },
+  'url-too-long': { status: 414, title: 'The address of the request is too long' },
+  'unsupported-media-type': { status: 415, title: 'The body has a type or an encoding that is not read here' },
+  'idempotency-conflict': { status: 422, title: 'The key belongs to another request' },
+  'target-forbidden': { status: 422, title: 'The target must not be called' },
+  'backlog-full': { status: 429, title: 'Too many tasks wait already' },
+  'intake-limited': { status: 429, title: 'Tasks come in too fast' },
+  'headers-too-large': { status: 431, title: 'The headers of the request are too large' },
+  'internal-error': { status: 500, title: 'Something went wrong in the service itself' },
+  'not-ready': { status: 503, title: 'The service cannot work now' },
+  'store-full': { status: 503, title: 'The store has no room left' },
+  'store-read-only': { status: 503, title: 'The store cannot be written to' },
+  'store-corrupt': { status: 503, title: 'The store is damaged' },
+  'store-closed': { status: 503, title: 'The store is closed' },
+  'store-unreachable': { status: 503, title: 'The store cannot be reached' },
+} as const
+
+export type RefusalCode = keyof typeof REFUSALS
+
+export interface RefusalParts {
+  /** What happened here, and what to do about it. */
+  readonly detail: string
+  /** Where it is not what the code usually has: a policy that a task names is part of what was sent, not what was asked for. */
+  readonly status?: number
+  readonly problems?: readonly Problem[]
+  readonly headers?: { readonly [name: string]: string }
+  /** The task that stands in the way, and what it is now. */
+  readonly taskId?: string
+  readonly taskStatus?: TaskStatus
+}
+
+/** Why a request is not done as it was asked for. Thrown by whoever finds out, answered in one place. */
+export class Refusal extends Error {
+  readonly code: RefusalCode
+  readonly status: number
+  readonly parts: RefusalParts
+
+  constructor(code: RefusalCode, parts: RefusalParts) {
+    super(parts.detail)
+    this.name = 'Refusal'
+    this.code = code
+    this.status = parts.status ?? REFUSALS[code].status
+    this.parts = parts
+  }
+}
+
+/** RFC 9457, with a stable `code` and every problem at once. */
+export interface ProblemDetails {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: RefusalCode
+  readonly problems?: readonly Problem[]
+  readonly taskId?: string
+  readonly taskStatus?: TaskStatus
+  readonly requestId: string
+}
+
+export const PROBLEM_JSON = 'application/problem+json'
+
+/** Whoever has more of them has sent something else altogether. */
+const MOST_PROBLEMS = 100
+
+export function problemDetails({ code, status, parts }: Refusal, requestId: string): ProblemDetails {
+  const { detail, problems, taskId, taskStatus } = parts
+  return {
+    type: `/errors#${code}`,
+    title: REFUSALS[code].title,
+    status,
+    detail,
+    code,
+    ...(problems !== undefined && { problems: problems.slice(0, MOST_PROBLEMS).map(redactProblem) }),
+    ...(taskId !== undefined && { taskId }),
+    ...(taskStatus !== undefined && { taskStatus }),
+    requestId,
+  }
+}
+
+/** Those who are turned away together must not come back together: up to twice as long, as the die says. */
+export function comeBackAfter(waitMs: number, roll: number): { readonly 'retry-after': string } {
+  return { 'retry-after': String(Math.ceil((waitMs * (1 + roll)) / 1_000)) }
+}
+
+/** What somebody else said, as a sentence of its own. */
+export function sentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
+}

@@ -1,0 +1,170 @@
+import { presets } from '@secondwind/resilience'
+import { seededRandom, virtualClock, type VirtualClock } from '@secondwind/resilience/testing'
+import type { FastifyInstance } from 'fastify'
+import { request as send, Agent, type IncomingHttpHeaders } from 'node:http'
+import { connect } from 'node:net'
+import { onTestFinished } from 'vitest'
+import { openMemoryStore } from '../stores/memory/memory-store.ts'
+import type { TaskStore } from '../stores/task-store.ts'
+import { settle, type AttemptResult } from '../task/settle.ts'
+import { laneKey, partitionOf, queueKey } from '../task/lane.ts'
+import type { LaneView } from '../task/lane-view.ts'
+import { createApi } from './api.ts'
+import { DEFAULT_LIMITS, type ApiContext, type ApiLimits } from './context.ts'
+
+export interface Answered {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects of an answer.
+  readonly json: any
+}
+
+export interface Sent {
+  readonly headers?: { readonly [name: string]: string }
+  /** JSON, unless it is text or bytes. */
+  readonly body?: unknown
+}
+
+export interface Served {
+  readonly api: FastifyInstance
+  readonly port: number
+  readonly store: TaskStore
+  readonly clock: VirtualClock
+  readonly views: Map<string, LaneView>
+  readonly cut: string[]
+  readonly log: string[]
+  readonly ask: (method: string, path: string, sent?: Sent) => Promise<Answered>
+  /** Bytes on a bare connection, and all that came back until its end. */
+  readonly raw: (text: string) => Promise<string>
+  readonly close: () => Promise<void>
+}
+
+export interface ServeOptions extends Partial<Omit<ApiContext, 'limits' | 'clock'>> {
+  readonly clock?: VirtualClock
+  readonly limits?: Partial<ApiLimits>
+}
+
+/** The API on a real socket over the memory store; ended with the test. */
+export async function serve(options: ServeOptions = {}): Promise<Served> {
+  const served = await startApi(options)
+  onTestFinished(() => served.close())
+  return served
+}
+
+/** The same for several tests, which end it themselves. */
+export async function startApi({ limits, clock = virtualClock(), ...options }: ServeOptions = {}): Promise<Served> {
+  const store = options.store ?? openMemoryStore({ clock })
+  await store.putPolicy('default', presets.service.retry)
+  const [views, cut, log] = [new Map<string, LaneView>(), [] as string[], [] as string[]]
+  const api = createApi({
+    store,
+    dispatching: { view: lane => views.get(lane), cut: taskId => void cut.push(taskId) },
+    clock,
+    random: seededRandom(1),
+    limits: { ...DEFAULT_LIMITS, ...limits },
+    allow: { hosts: [] },
+    metrics: async () => ({ contentType: 'text/plain; version=0.0.4', text: 'retry_tasks{status="PENDING"} 0\n' }),
+    health: async () => ({ problems: [], clockSkewMs: 0 }),
+    version: '0.0.0',
+    log: { level: 'debug', stream: { write: line => void log.push(line) } },
+    ...options,
+  })
+  const agent = new Agent({ keepAlive: true })
+  await api.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = api.server.address() as { port: number }
+  return {
+    api,
+    port,
+    store,
+    clock,
+    views,
+    cut,
+    log,
+    ask: (method, path, sent = {}) => ask({ agent, port, method, path, ...sent }),
+    raw: text => raw(port, text),
+    close: async () => {
+      agent.destroy()
+      await api.close()
+    },
+  }
+}
+
+interface Ask extends Sent {
+  readonly agent: Agent
+  readonly port: number
+  readonly method: string
+  readonly path: string
+}
+
+function ask({ agent, port, method, path, headers = {}, body }: Ask): Promise<Answered> {
+  const bytes = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+  const type = body === undefined ? {} : { 'content-type': 'application/json' }
+  const length = bytes === undefined ? {} : { 'content-length': Buffer.byteLength(bytes) }
+  return new Promise((resolve, reject) => {
+    const request = send(
+      { agent, host: '127.0.0.1', port, method, path, headers: { ...type, ...length, ...headers } },
+      response => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => void chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString()
+          const isJson = response.headers['content-type']?.includes('json') && text !== ''
+          const json: unknown = isJson ? JSON.parse(text) : undefined
+          resolve({ status: response.statusCode!, headers: response.headers, text, json })
+        })
+      },
+    )
+    request.on('error', reject)
+    request.end(bytes)
+  })
+}
+
+function raw(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port }, () => socket.write(text))
+    let answered = ''
+    socket.on('data', chunk => void (answered += chunk.toString()))
+    socket.on('error', reject)
+    socket.on('close', () => resolve(answered))
+  })
+}
+
+export const TASK = { targetUrl: 'https://api.example/charge', method: 'POST', body: '{"amount":100}' } as const
+
+/** The codes and the places of a refusal, for one look. */
+export function refusalOf({ status, json }: Answered): unknown {
+  const problems = (json.problems ?? []) as { at: string; say: string }[]
+  return [status, json.code, ...problems.map(({ at, say }) => `${at} ${say}`)]
+}
+
+/** Makes the one attempt that is due of a task's destination, as a dispatcher would. */
+export async function attempt(
+  { store, clock }: Served,
+  taskId: string,
+  result: Partial<AttemptResult> & Pick<AttemptResult, 'outcome'>,
+): Promise<void> {
+  const task = await claim({ store }, taskId)
+  const document = task.policy ?? (await store.policy(task.policyId, task.policyVersion))!.document
+  const moment = { now: clock.now(), roll: 0, expectedCallMs: 0 }
+  await store.settle([settle(task, document, { startedAt: clock.now(), durationMs: 5, ...result }, moment)])
+}
+
+/** Takes the task under way. */
+export async function claim({ store }: Pick<Served, 'store'>, taskId: string) {
+  const task = (await store.get(taskId))!
+  if (task.state.status !== 'PENDING') throw new Error(`${taskId} is ${task.state.status}`)
+  const lane = laneKey(task)
+  const partition = partitionOf(lane)
+  const { stewards } = await store.beat('test')
+  const steward = `steward-${partition}-${stewards.length}`
+  const from = stewards.find(each => each.partition === partition)?.token ?? null
+  if (from === null) await store.take({ partition, instance: 'test', token: steward, from })
+  const ask = { lane, queue: queueKey(task.state.queue), count: 1, limit: 100 }
+  const token = `claim-${taskId}-${task.version}`
+  const claimed = await store.claim({ partition, steward: from ?? steward, token, asks: [ask] })
+  const found = claimed.kind === 'claimed' ? claimed.tasks.find(each => each.taskId === taskId) : undefined
+  if (found === undefined) throw new Error(`${taskId} is not due`)
+  return found
+}

@@ -1,0 +1,95 @@
+import { fastify, LogController, type FastifyInstance } from 'fastify'
+import { answerBrokenRequest, answerLine, createErrorHandler, sendRefusal } from './answers/error-handler.ts'
+import { KnownRoutes } from './answers/unknown-route.ts'
+import { closeInTime } from './closing.ts'
+import type { ApiContext } from './context.ts'
+import { addDeadLetters } from './dead-letters.ts'
+import { addDestinations } from './destinations.ts'
+import { addOpenApi, describeApi } from './openapi.ts'
+import { PolicyBook } from './policies/policy-book.ts'
+import { addPolicies } from './policies/policy-routes.ts'
+import { foreign, guardJsonRequests, guardRequests } from './requests/guard.ts'
+import { readJsonBodies } from './requests/json-body.ts'
+import { createRequestIds } from './requests/request-ids.ts'
+import { AJV_OPTIONS } from './requests/validation.ts'
+import { addMetrics, addServiceState } from './service-state.ts'
+import { createIntakeLimit } from './tasks/intake-limit.ts'
+import { addTaskLists } from './tasks/lists.ts'
+import { addOneTask } from './tasks/one-task.ts'
+import { createSharedTurn } from './tasks/shared-turn.ts'
+import { addSubmitBatch } from './tasks/submit-batch.ts'
+import { addSubmitTask } from './tasks/submit-task.ts'
+
+/** Whoever logs a request by mistake logs no secret of it. */
+const NEVER_LOGGED = ['headers', '*.headers', 'body', '*.body']
+
+/** The HTTP API: checks, asks the store, answers. It listens when it is told to. */
+export function createApi(context: ApiContext): FastifyInstance {
+  const { log, limits, random } = context
+  const ids = createRequestIds(random)
+  const handleError = createErrorHandler(random)
+  const api = fastify({
+    logger: { level: log.level, ...(log.stream && { stream: log.stream }), redact: NEVER_LOGGED },
+    // A logger for each request would be made for nearly nothing: the lines name the request themselves.
+    childLoggerFactory: logger => logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: ({ headers }) => ids.of(headers['x-request-id']),
+    ajv: { customOptions: AJV_OPTIONS },
+    requestTimeout: limits.requestTimeoutMs,
+    // Node takes the longer of the two for the whole of a request: they must be the same.
+    http: {
+      headersTimeout: limits.requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(5_000, limits.requestTimeoutMs),
+    },
+    // Those who are here are served to the end; the listener alone is shut.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    frameworkErrors: handleError,
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, ids.next()),
+  })
+  const routes = new KnownRoutes(api)
+  api.setErrorHandler(handleError)
+  api.setNotFoundHandler((request, reply) =>
+    sendRefusal(foreign(request, context.allow.hosts) ?? routes.refusalOf(request), request, reply),
+  )
+  // What nobody asked for is not even read.
+  api.removeAllContentTypeParsers()
+  describeApi(api, context)
+  if (log.level === 'debug' || log.level === 'trace') logAnswers(api)
+  closeInTime(api, context)
+  addRoutes(api, context)
+  return api
+}
+
+function addRoutes(api: FastifyInstance, context: ApiContext): void {
+  const { store, clock, limits, random, practice } = context
+  const policies = new PolicyBook(store, clock)
+  const intake = { policies, limit: createIntakeLimit(limits, clock, random), turn: createSharedTurn() }
+  void api.register(async scope => {
+    guardJsonRequests(scope, context)
+    readJsonBodies(scope)
+    addSubmitTask(scope, context, intake)
+    addTaskLists(scope, context)
+    addOneTask(scope, context, policies)
+    addPolicies(scope, context, policies)
+    addDeadLetters(scope, context)
+    addDestinations(scope, context)
+    addServiceState(scope, context)
+    addOpenApi(scope)
+    // Only there a line is a task.
+    void scope.register(async batches => addSubmitBatch(batches, context, intake))
+  })
+  void api.register(async scope => {
+    guardRequests(scope, context)
+    addMetrics(scope, context)
+    practice?.(scope)
+  })
+}
+
+/** What was refused is logged where it is; what went well is for the curious. */
+function logAnswers(api: FastifyInstance): void {
+  api.addHook('onResponse', (request, reply, done) => {
+    if (reply.statusCode < 400) request.log.debug(answerLine(request, reply), 'answered')
+    done()
+  })
+}

@@ -1,0 +1,75 @@
+import type { Clock, Random } from '@secondwind/resilience'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { BacklogLimits, TaskStore } from '../stores/task-store.ts'
+import type { Dispatching } from '../task/lane-view.ts'
+
+/** All that the API knows of the rest of the service. */
+export interface ApiContext {
+  readonly store: TaskStore
+  readonly dispatching: Dispatching
+  /**
+   * `now` is the store's time as far as this instance knows it: tasks are due by the store's clock, and one that was
+   * dated by another would be late, or early, by as much as they differ.
+   */
+  readonly clock: Clock
+  readonly random: Random
+  readonly limits: ApiLimits
+  /** Why a target must not be called, as far as its address tells; what it leads to is seen when the socket opens. */
+  readonly checkTarget?: (targetUrl: string) => string | undefined
+  /** Names besides those of loopback under which this service is reached: `host` or `host:port`. */
+  readonly allow: { readonly hosts: readonly string[] }
+  readonly metrics: () => Promise<Exposition>
+  readonly health: () => Promise<Health>
+  /** Of the service, for `/openapi.json`. */
+  readonly version: string
+  readonly log: LogSettings
+  /** Adds routes that are no part of the API. */
+  readonly practice?: (api: FastifyInstance) => void
+}
+
+export interface ApiLimits {
+  /** Of one task's body, as it is sent. */
+  readonly bodyBytes: number
+  readonly batchItems: number
+  /** Of a batch as it arrives. */
+  readonly batchBytes: number
+  readonly backlog: BacklogLimits
+  /** Requests that bring tasks; absent: as many as come. */
+  readonly intakePerSecond?: number
+  /** A request has arrived within it, or is given up. */
+  readonly requestTimeoutMs: number
+}
+
+export const DEFAULT_LIMITS: ApiLimits = {
+  bodyBytes: 1_048_576, // what others take too; more belongs into an object store
+  batchItems: 1_000,
+  batchBytes: 8_388_608, // parsed in less time than a person notices
+  backlog: {
+    perLane: 2_000_000, // a day of a busy destination that is down
+    total: 10_000_000, // some ten gigabytes
+  },
+  requestTimeoutMs: 30_000, // the largest batch over a slow line
+}
+
+export interface Exposition {
+  readonly contentType: string
+  readonly text: string
+}
+
+export interface Health {
+  /** What keeps the service from its work, in sentences; empty when nothing does. */
+  readonly problems: readonly string[]
+  /** How far the machine's clock has gone from the store's. */
+  readonly clockSkewMs: number
+}
+
+export interface LogSettings {
+  readonly level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
+  /** Where lines go; else to the standard output. */
+  readonly stream?: { write(line: string): void }
+}
+
+/** Whose request it is. Without keys there is one tenant; with them this is where they are read. */
+export function tenantOf(_request: FastifyRequest): string {
+  return 'default'
+}

@@ -1,0 +1,64 @@
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { tenantOf, type ApiContext } from './context.ts'
+import { readNumbers } from './requests/query.ts'
+import { invalid } from './requests/validation.ts'
+import { answer, refusals } from './schemas/answers.ts'
+import { operation } from './schemas/operation.ts'
+import { DEFAULT_PAGE, destinationField, pageFields, type PageQuery } from './schemas/fields.ts'
+import { component, pageOf, parameters, wordOf } from './schemas/schema.ts'
+import { taskPage } from './tasks/lists.ts'
+
+interface DeadLetterQuery extends PageQuery {
+  readonly group?: 'cause' | 'none'
+  readonly causeId?: string
+  readonly destination?: string
+}
+
+const QUERY = parameters({
+  group: Type.Optional(
+    wordOf(['cause', 'none'], { default: 'cause', description: '`none` lists the tasks themselves.' }),
+  ),
+  causeId: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'The tasks of one cause; they are listed, not grouped.' }),
+  ),
+  destination: Type.Optional(destinationField),
+  ...pageFields,
+})
+
+/** `EXHAUSTED` tasks: what they died of, or which they are. */
+export function addDeadLetters(api: FastifyInstance, context: ApiContext): void {
+  const { store } = context
+  api.get<{ Querystring: DeadLetterQuery }>(
+    '/dead-letters',
+    {
+      preValidation: readNumbers(QUERY),
+      // Two kinds of pages have no common serializer.
+      serializerCompiler: () => JSON.stringify,
+      schema: operation({
+        operationId: 'listDeadLetters',
+        summary: 'Dead letters by cause, the most numerous first; or one by one, the newest first',
+        tags: ['dead letters'],
+        querystring: QUERY,
+        response: {
+          200: answer(Type.Union([pageOf(component('Cause')), pageOf(component('RetryTask'))]), 'A page.'),
+          ...refusals(),
+        },
+      }),
+    },
+    async (request, reply) => {
+      const { causeId, destination, cursor, limit = DEFAULT_PAGE } = request.query
+      const { group = causeId === undefined ? 'cause' : 'none' } = request.query
+      const tenant = tenantOf(request)
+      const place = { ...(destination !== undefined && { destination }) }
+      const page = { ...(cursor !== undefined && { cursor }), limit }
+      if (group === 'cause') {
+        if (causeId !== undefined)
+          throw invalid('query', [{ at: 'causeId', is: causeId, say: 'lists the tasks of a cause: leave group out' }])
+        return reply.send(await store.causes({ tenant, ...place, ...page }))
+      }
+      const filter = { tenant, status: 'EXHAUSTED', ...place, ...(causeId !== undefined && { causeId }) } as const
+      return reply.send(taskPage(await store.list({ filter, ...page }), context))
+    },
+  )
+}

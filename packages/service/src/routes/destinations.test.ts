@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { laneKey } from '../task/lane.ts'
+import { attempt, serve, TASK } from './api.test-kit.ts'
+
+describe('GET /destinations', () => {
+  it('shows the backlog of each, what retrying costs it, and what became of its tasks', async () => {
+    const served = await serve()
+    const { ask, clock } = served
+    const { json: task } = await ask('POST', '/retry-tasks', { body: TASK })
+    await attempt(served, task.taskId, { outcome: { kind: 'failure', fault: 'transient' } })
+    await clock.advance(3_600_000)
+    await attempt(served, task.taskId, { outcome: { kind: 'success' } })
+    await ask('POST', '/retry-tasks', { body: TASK })
+    const { json } = await ask('GET', '/destinations')
+    assert.deepEqual(json.items, [
+      {
+        destination: 'https://api.example',
+        inFlight: 0,
+        backlog: 1,
+        succeeded: 1,
+        exhausted: 0,
+        cancelled: 0,
+        attempts: 2,
+        retryShare: 0.5,
+        amplification: 2,
+      },
+    ])
+  })
+
+  it('shows its gates where this instance serves it', async () => {
+    const { ask, views, clock } = await serve()
+    await ask('POST', '/retry-tasks', { body: TASK })
+    const lane = laneKey({ tenant: 'default', destination: 'https://api.example' })
+    const hold = { reason: 'breaker-open', until: clock.now() + 1 } as const
+    views.set(lane, {
+      lane,
+      breaker: 'open',
+      hold,
+      retryHold: { reason: 'budget' },
+      limit: 25,
+      inFlight: 0,
+      budgetBalance: 7.5,
+      oldestDueAt: clock.now(),
+    })
+    const [shown] = (await ask('GET', '/destinations')).json.items
+    assert.deepEqual(
+      [shown.breaker, shown.hold, shown.retryHold, shown.limit, shown.budgetBalance, shown.oldestDueAt],
+      ['open', hold, { reason: 'budget' }, 25, 7.5, clock.now()],
+    )
+  })
+
+  it('is read in pages', async () => {
+    const { ask } = await serve()
+    for (const name of ['a', 'b', 'c'])
+      await ask('POST', '/retry-tasks', { body: { targetUrl: `http://${name}.example/` } })
+    const first = (await ask('GET', '/destinations?limit=2')).json
+    const second = (await ask('GET', `/destinations?limit=2&cursor=${first.nextCursor}`)).json
+    assert.deepEqual(
+      [...first.items, ...second.items].map(({ destination }) => destination),
+      ['http://a.example', 'http://b.example', 'http://c.example'],
+    )
+    assert.equal(second.nextCursor, undefined)
+  })
+})

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { startApi, type Served } from './api.test-kit.ts'
+import { faultsOf, operationsOf, resolved, type OpenApi } from './openapi.test-kit.ts'
+
+describe('the OpenAPI document', () => {
+  let served: Served
+  let document: OpenApi
+  beforeAll(async () => {
+    served = await startApi()
+    document = (await served.ask('GET', '/openapi.json')).json
+  })
+  afterAll(() => served.close())
+
+  it('is of version 3.1, and has every route that is served, and no other', () => {
+    assert.match(document.openapi, /^3\.1\./)
+    assert.deepEqual(
+      operationsOf(document)
+        .map(({ method, path }) => `${method} ${path}`)
+        .toSorted(),
+      [
+        'DELETE /retry-tasks/{taskId}',
+        'GET /dead-letters',
+        'GET /destinations',
+        'GET /healthz',
+        'GET /metrics',
+        'GET /openapi.json',
+        'GET /readyz',
+        'GET /retry-policies',
+        'GET /retry-policies/{policyId}',
+        'GET /retry-policies/{policyId}/versions',
+        'GET /retry-tasks',
+        'GET /retry-tasks/{taskId}',
+        'GET /retry-tasks/{taskId}/attempts',
+        'GET /retry-tasks/{taskId}/explain',
+        'POST /retry-policies',
+        'POST /retry-tasks',
+        'POST /retry-tasks/batch',
+        'POST /retry-tasks/{taskId}/attempt-now',
+        'POST /retry-tasks/{taskId}/replay',
+      ],
+    )
+  })
+
+  it('calls every operation by a name of its own, and says what it does', () => {
+    const operations = operationsOf(document).map(({ operation }) => operation)
+    assert.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length)
+    for (const { operationId, summary, tags, responses } of operations) {
+      assert.ok(operationId && summary && tags.length === 1, operationId)
+      for (const [status, { description, content }] of Object.entries(responses)) {
+        assert.ok(description !== '' && description !== 'Default Response', `${operationId} ${status}`)
+        assert.ok(Object.keys(content).length > 0, `${operationId} ${status}`)
+        if (Number(status) >= 400) assert.deepEqual(Object.keys(content), ['application/problem+json'])
+      }
+    }
+  })
+
+  it('refers to nothing that it does not have', () => {
+    for (const [, reference] of JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g))
+      assert.ok(document.components.schemas[reference!.replace('#/components/schemas/', '')], reference)
+  })
+
+  it('has an example for each of its schemas, and each is right', () => {
+    for (const [name, schema] of Object.entries(document.components.schemas)) {
+      assert.ok((schema.examples ?? []).length > 0, name)
+      for (const example of schema.examples as object[]) {
+        assert.deepEqual(faultsOf(example, resolved(schema, document)), [], name)
+        assert.notDeepEqual(faultsOf({ ...example, undescribed: 1 }, resolved(schema, document)), [], name)
+      }
+    }
+  })
+
+  it('has examples that work', async () => {
+    const { RetryPolicyInput, RetryTaskInput } = document.components.schemas
+    const [policy] = RetryPolicyInput!.examples!
+    const [task] = RetryTaskInput!.examples!
+    assert.equal((await served.ask('POST', '/retry-policies', { body: policy })).status, 201)
+    assert.equal((await served.ask('POST', '/retry-tasks', { body: task })).status, 201)
+  })
+})

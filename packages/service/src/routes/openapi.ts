@@ -1,0 +1,71 @@
+import swagger from '@fastify/swagger'
+import type { FastifyInstance } from 'fastify'
+import { Type, type TSchema } from 'typebox'
+import type { ApiContext } from './context.ts'
+import { answer, BATCH_RESULT, CAUSE, DESTINATION, PROBLEM, refusals } from './schemas/answers.ts'
+import { operation, TAGS } from './schemas/operation.ts'
+import { RETRY_POLICY, RETRY_POLICY_INPUT } from './schemas/policy.ts'
+import { parameters, type ComponentName } from './schemas/schema.ts'
+import { RETRY_TASK_INPUT } from './schemas/task-input.ts'
+import { ATTEMPT, EXPLANATION, RETRY_TASK } from './schemas/task.ts'
+
+const COMPONENTS: { readonly [name in ComponentName]: TSchema } = {
+  Attempt: ATTEMPT,
+  BatchResult: BATCH_RESULT,
+  Cause: CAUSE,
+  Destination: DESTINATION,
+  Explanation: EXPLANATION,
+  Problem: PROBLEM,
+  RetryPolicy: RETRY_POLICY,
+  RetryPolicyInput: RETRY_POLICY_INPUT,
+  RetryTask: RETRY_TASK,
+  RetryTaskInput: RETRY_TASK_INPUT,
+}
+
+/** Writes the document from the schemas that the routes check with: to be called before there are routes. */
+export function describeApi(api: FastifyInstance, { version }: Pick<ApiContext, 'version'>): void {
+  for (const schema of Object.values(COMPONENTS)) api.addSchema(schema)
+  void api.register(swagger, {
+    openapi: {
+      openapi: '3.1.1',
+      info: {
+        title: 'Secondwind',
+        version,
+        description:
+          'Hands over requests that failed, and has them retried for hours. Instants are ms since the epoch.',
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      tags: TAGS.map(name => ({ name })),
+    },
+    refResolver: { buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `part-${index}`) },
+    // What is no operation of the API has no tag.
+    hideUntagged: true,
+    convertConstToEnum: false,
+  })
+}
+
+export function addOpenApi(api: FastifyInstance): void {
+  let text: string | undefined
+  api.get(
+    '/openapi.json',
+    {
+      schema: operation({
+        operationId: 'getOpenApi',
+        summary: 'This document',
+        tags: ['service'],
+        querystring: parameters({}),
+        response: {
+          200: answer(
+            Type.Object({}, { additionalProperties: true, examples: [{ openapi: '3.1.1' }] }),
+            'OpenAPI 3.1.',
+          ),
+          ...refusals(),
+        },
+      }),
+    },
+    async (_, reply) => {
+      text ??= JSON.stringify(api.swagger())
+      return reply.type('application/json').send(text)
+    },
+  )
+}

@@ -1,0 +1,135 @@
+import type { RetryPolicy } from '@secondwind/resilience'
+import type { FastifyInstance } from 'fastify'
+import type { Page, PolicyRecord } from '../../stores/task-store.ts'
+import { Refusal } from '../answers/refusal.ts'
+import type { ApiContext } from '../context.ts'
+import { didYouMean } from '../requests/near-words.ts'
+import { readNumbers } from '../requests/query.ts'
+import { bodyErrors, invalid } from '../requests/validation.ts'
+import { answer, refusals } from '../schemas/answers.ts'
+import { operation } from '../schemas/operation.ts'
+import { DEFAULT_PAGE, pageFields, policyIdField, type PageQuery } from '../schemas/fields.ts'
+import type { ShownPolicy } from '../schemas/policy.ts'
+import { component, pageOf, parameters } from '../schemas/schema.ts'
+import type { PolicyBook } from './policy-book.ts'
+import { checkPolicyId, readPolicy } from './read-policy.ts'
+
+const POLICY = component('RetryPolicy')
+const PAGE_QUERY = parameters({ ...pageFields })
+const POLICY_PATH = parameters({ policyId: policyIdField })
+
+interface OnePolicy {
+  readonly Params: { readonly policyId: string }
+  readonly Querystring: PageQuery
+}
+
+export function addPolicies(api: FastifyInstance, { store }: ApiContext, policies: PolicyBook): void {
+  api.post(
+    '/retry-policies',
+    {
+      attachValidation: true,
+      schema: operation({
+        operationId: 'putPolicy',
+        summary: 'Keep a policy under its name; another document becomes its next version',
+        tags: ['policies'],
+        querystring: parameters({}),
+        body: component('RetryPolicyInput'),
+        response: {
+          201: answer(POLICY, 'A new policy, or a new version of one.', { location: 'Where it can be read.' }),
+          200: answer(POLICY, 'The same document is there already.'),
+          ...refusals(408, 413, 415, 431),
+        },
+      }),
+    },
+    async (request, reply) => {
+      // What a schema finds in a document the library finds as well, and says it better; elsewhere it counts.
+      bodyErrors(request)
+      const document = readNamed(request.body)
+      const { kind, record } = await policies.put(document.policyId, document)
+      if (kind !== 'same') void reply.code(201).header('location', `/retry-policies/${document.policyId}`)
+      return reply.send(policyView(record))
+    },
+  )
+
+  api.get<{ Querystring: PageQuery }>(
+    '/retry-policies',
+    {
+      preValidation: readNumbers(PAGE_QUERY),
+      schema: operation({
+        operationId: 'listPolicies',
+        summary: 'The newest version of every policy, by name',
+        tags: ['policies'],
+        querystring: PAGE_QUERY,
+        response: { 200: answer(pageOf(POLICY), 'A page.'), ...refusals() },
+      }),
+    },
+    async (request, reply) => reply.send(policyPage(await store.policies(pageAsk(request.query)))),
+  )
+
+  api.get<OnePolicy>(
+    '/retry-policies/:policyId',
+    {
+      schema: operation({
+        operationId: 'getPolicy',
+        summary: 'The newest version of a policy',
+        tags: ['policies'],
+        params: POLICY_PATH,
+        querystring: parameters({}),
+        response: { 200: answer(POLICY, 'The policy.'), ...refusals(404) },
+      }),
+    },
+    async (request, reply) => {
+      const { policyId } = request.params
+      const record = await store.policy(policyId)
+      if (record === undefined) throw await unknownPolicy(policyId, policies)
+      return reply.send(policyView(record))
+    },
+  )
+
+  api.get<OnePolicy>(
+    '/retry-policies/:policyId/versions',
+    {
+      preValidation: readNumbers(PAGE_QUERY),
+      schema: operation({
+        operationId: 'listPolicyVersions',
+        summary: 'All versions of a policy, the newest first',
+        tags: ['policies'],
+        params: POLICY_PATH,
+        querystring: PAGE_QUERY,
+        response: { 200: answer(pageOf(POLICY), 'A page.'), ...refusals(404) },
+      }),
+    },
+    async (request, reply) => {
+      const { policyId } = request.params
+      const page = await store.policyVersions(policyId, pageAsk(request.query))
+      if (page.items.length === 0 && (await store.policy(policyId)) === undefined)
+        throw await unknownPolicy(policyId, policies)
+      return reply.send(policyPage(page))
+    },
+  )
+}
+
+/** A document that can be kept: right in itself, and with a name. */
+function readNamed(body: unknown): RetryPolicy & { readonly policyId: string } {
+  const { policy, problems = [] } = readPolicy(body)
+  const unnamed = policy === undefined ? [] : checkPolicyId(policy.policyId)
+  if (policy === undefined || unnamed.length > 0) throw invalid('policy', [...problems, ...unnamed])
+  return policy as RetryPolicy & { readonly policyId: string }
+}
+
+async function unknownPolicy(policyId: string, policies: PolicyBook): Promise<Refusal> {
+  const meant = didYouMean(policyId, await policies.names())
+  return new Refusal('policy-not-found', { detail: `No policy is called ${policyId}${meant || '.'}` })
+}
+
+function pageAsk({ cursor, limit = DEFAULT_PAGE }: PageQuery): { cursor?: string; limit: number } {
+  return { ...(cursor !== undefined && { cursor }), limit }
+}
+
+function policyView({ policyId, version, document, createdAt }: PolicyRecord): ShownPolicy {
+  return { ...document, policyId, version, createdAt }
+}
+
+function policyPage({ items, nextCursor }: Page<PolicyRecord>): Page<ShownPolicy> {
+  return { items: items.map(policyView), ...(nextCursor !== undefined && { nextCursor }) }
+}

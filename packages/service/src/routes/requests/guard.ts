@@ -1,0 +1,67 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Refusal } from '../answers/refusal.ts'
+import type { ApiContext } from '../context.ts'
+import { isOwnHost, isOwnOrigin } from './hosts.ts'
+
+const LONGEST_URL = 8_192
+
+/** Looks at every request of the routes that follow, before a byte of its body is read. */
+export function guardRequests(api: FastifyInstance, { allow }: Pick<ApiContext, 'allow'>): void {
+  api.addHook('onRequest', (request, reply, done) => {
+    void reply.header('x-request-id', request.id)
+    done(foreign(request, allow.hosts))
+  })
+}
+
+/** The same where answers are JSON, and bodies too. */
+export function guardJsonRequests(api: FastifyInstance, { allow }: Pick<ApiContext, 'allow'>): void {
+  api.addHook('onRequest', (request, reply, done) => {
+    void reply.header('x-request-id', request.id)
+    done(foreign(request, allow.hosts) ?? unreadable(request))
+  })
+}
+
+/** Why a request is none of ours, whatever it asks for. */
+export function foreign({ raw }: FastifyRequest, allowed: readonly string[]): Refusal | undefined {
+  const { host = '', origin } = raw.headers
+  if (raw.url!.length > LONGEST_URL)
+    return new Refusal('url-too-long', { detail: `Its path and query have more than ${LONGEST_URL} characters.` })
+  if (!isOwnHost(host, allowed))
+    return new Refusal('foreign-host', {
+      detail:
+        'Without keys only loopback is served: ask localhost, or have the name allowed where the service is set up.',
+    })
+  if (origin !== undefined && !isOwnOrigin(origin, host))
+    return new Refusal('foreign-origin', {
+      detail: 'A page of another origin must not use this service in the name of whoever looks at it.',
+    })
+  return undefined
+}
+
+function unreadable({ headers }: FastifyRequest): Refusal | undefined {
+  const { accept, 'content-encoding': encoding, 'content-type': type } = headers
+  if (accept !== undefined && !acceptsJson(accept))
+    return new Refusal('not-acceptable', { detail: 'Answers are application/json: accept that, or */*.' })
+  if ((encoding === undefined || encoding === 'identity') && isUtf8Charset(type)) return undefined
+  return new Refusal('unsupported-media-type', {
+    detail: 'Bodies are read as they are, in UTF-8: send them without content-encoding, and with no other charset.',
+    headers: { 'accept-encoding': 'identity' },
+  })
+}
+
+const JSON_RANGE = /^(?:\*\/\*|application\/(?:\*|json|problem\+json))$/i
+
+/** RFC 9110 §12.5.1: a range of weight 0 is not wanted. */
+function acceptsJson(accept: string): boolean {
+  if (accept === '*/*') return true
+  return accept.split(',').some(range => {
+    const [type = '', ...parameters] = range.split(';').map(part => part.trim())
+    return JSON_RANGE.test(type) && !parameters.some(parameter => /^q=0(?:\.0*)?$/i.test(parameter))
+  })
+}
+
+/** Another charset would be read as something else than was sent. */
+function isUtf8Charset(type: string | undefined): boolean {
+  if (type === undefined || type === 'application/json') return true
+  return /^utf-?8$/i.test(/;\s*charset="?([^";\s]*)/i.exec(type)?.[1] ?? 'utf-8')
+}

@@ -1,0 +1,192 @@
+/** Everything that is answered besides tasks and policies. */
+import { GIVE_UP_REASONS } from '@secondwind/resilience'
+import { Type, type TSchema } from 'typebox'
+import type { Cause } from '../../stores/task-store.ts'
+import type { Hold, LaneView } from '../../task/lane-view.ts'
+import { TASK_STATUSES } from '../../task/task.ts'
+import { PROBLEM_JSON, REFUSALS, type ProblemDetails } from '../answers/refusal.ts'
+import { EXAMPLE_TASK_ID } from './fields.ts'
+import { component, namesOf, wordOf } from './schema.ts'
+import { HOLD } from './task.ts'
+
+const EXAMPLE_PROBLEM: ProblemDetails = {
+  type: '/errors#invalid-request',
+  title: REFUSALS['invalid-request'].title,
+  status: 400,
+  detail: 'The body has 1 problem.',
+  code: 'invalid-request',
+  problems: [{ at: 'metod', is: 'POST', say: 'is an unknown field; did you mean method?' }],
+  requestId: '5f0c7a1b9d3e2468',
+}
+
+/** RFC 9457. */
+export const PROBLEM: TSchema = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer({ description: 'Of the answer.' }),
+    detail: Type.String({ description: 'What happened here, and what to do about it.' }),
+    code: wordOf(namesOf(REFUSALS)),
+    problems: Type.Optional(
+      Type.Array(
+        Type.Object({
+          at: Type.String({ description: 'Where: a path such as `policy.maxAttempts`; empty for the whole.' }),
+          is: Type.Optional(Type.Unknown({ description: 'What stands there.' })),
+          say: Type.String({ description: 'What would be right.' }),
+        }),
+      ),
+    ),
+    taskId: Type.Optional(Type.String({ description: 'The task that stands in the way.' })),
+    taskStatus: Type.Optional(wordOf(TASK_STATUSES, { description: 'What it is now.' })),
+    requestId: Type.String(),
+  },
+  { $id: 'Problem', examples: [EXAMPLE_PROBLEM] },
+)
+
+export type ResponseSchema = { readonly [status: string]: object }
+
+/** Headers of an answer, and what they say. */
+export type HeaderNotes = { readonly [name: string]: string }
+
+export function answer(schema: TSchema, description: string, headers: HeaderNotes = {}): object {
+  const noted = Object.entries(headers).map(([name, note]) => [name, { type: 'string', description: note }])
+  return { ...schema, description, headers: Object.fromEntries(noted) }
+}
+
+/** The ways in which an operation can say no, besides those that every operation has. */
+export function refusals(...statuses: readonly number[]): ResponseSchema {
+  return Object.fromEntries([...EVERYWHERE, ...statuses].map(status => [status, refusal(status)]))
+}
+
+const EVERYWHERE = [400, 403, 406, 414, 500, 503]
+
+function refusal(status: number): object {
+  const codes = Object.entries(REFUSALS).flatMap(([code, known]) => (known.status === status ? code : []))
+  // A task that names a policy which does not exist is well-formed, and cannot be worked on.
+  const named = status === 422 ? [...codes, 'policy-not-found'] : codes
+  return { description: named.join(', '), content: { [PROBLEM_JSON]: { schema: component('Problem') } } }
+}
+
+/** What became of one item of a batch. */
+export interface BatchItem {
+  readonly index: number
+  readonly result: 'created' | 'existing' | 'refused'
+  readonly taskId?: string
+  readonly problem?: ProblemDetails
+}
+
+export const BATCH_RESULT: TSchema = Type.Object(
+  {
+    created: Type.Integer(),
+    existing: Type.Integer({ description: 'The same request with the same key had come before.' }),
+    refused: Type.Integer(),
+    items: Type.Array(
+      Type.Object({
+        index: Type.Integer({ description: 'The first is 0.' }),
+        result: wordOf(['created', 'existing', 'refused']),
+        taskId: Type.Optional(Type.String()),
+        problem: Type.Optional(component('Problem')),
+      }),
+      { description: 'In the order in which they came.' },
+    ),
+  },
+  {
+    $id: 'BatchResult',
+    examples: [
+      { created: 1, existing: 0, refused: 0, items: [{ index: 0, result: 'created', taskId: EXAMPLE_TASK_ID }] },
+    ],
+  },
+)
+
+const EXAMPLE_CAUSE: Cause = {
+  causeId: 'c-5b1e09',
+  destination: 'https://api.example',
+  reason: 'attempts',
+  responseStatus: 503,
+  errorCode: 'http-503',
+  errorMessage: '503 from the target',
+  count: 1_204,
+  firstAt: 1_767_225_600_000,
+  lastAt: 1_767_229_200_000,
+  sampleTaskIds: [EXAMPLE_TASK_ID],
+}
+
+export const CAUSE: TSchema = Type.Object(
+  {
+    causeId: Type.String(),
+    destination: Type.String(),
+    reason: wordOf(GIVE_UP_REASONS),
+    responseStatus: Type.Optional(Type.Integer()),
+    errorCode: Type.Optional(Type.String()),
+    errorMessage: Type.Optional(Type.String({ description: 'Of one of them.' })),
+    count: Type.Integer(),
+    firstAt: Type.Integer(),
+    lastAt: Type.Integer(),
+    sampleTaskIds: Type.Array(Type.String(), { description: 'Some of them.' }),
+  },
+  { $id: 'Cause', examples: [EXAMPLE_CAUSE] },
+)
+
+/** What there is to say of a destination. Gates are known to the instance that serves it. */
+export interface ShownDestination {
+  readonly destination: string
+  readonly breaker?: LaneView['breaker']
+  readonly hold?: Hold
+  readonly retryHold?: Hold
+  readonly limit?: number
+  readonly budgetBalance?: number
+  readonly inFlight: number
+  readonly backlog: number
+  readonly oldestDueAt?: number
+  readonly succeeded: number
+  readonly exhausted: number
+  readonly cancelled: number
+  readonly attempts: number
+  readonly retryShare: number
+  readonly amplification?: number
+}
+
+const BREAKER_STATES: { readonly [state in LaneView['breaker']]: true } = {
+  closed: true,
+  open: true,
+  'half-open': true,
+  'forced-open': true,
+  'forced-closed': true,
+}
+
+const EXAMPLE_DESTINATION: ShownDestination = {
+  destination: 'https://api.example',
+  breaker: 'closed',
+  limit: 50,
+  budgetBalance: 100,
+  inFlight: 3,
+  backlog: 12,
+  oldestDueAt: 1_767_225_600_000,
+  succeeded: 950,
+  exhausted: 4,
+  cancelled: 0,
+  attempts: 1_060,
+  retryShare: 0.1,
+  amplification: 1.11,
+}
+
+export const DESTINATION: TSchema = Type.Object(
+  {
+    destination: Type.String(),
+    breaker: Type.Optional(wordOf(namesOf(BREAKER_STATES))),
+    hold: Type.Optional(HOLD),
+    retryHold: Type.Optional(HOLD),
+    limit: Type.Optional(Type.Number({ description: 'Requests that may be under way at once.' })),
+    budgetBalance: Type.Optional(Type.Number({ description: 'Retries that may start now.' })),
+    inFlight: Type.Integer(),
+    backlog: Type.Integer({ description: 'Tasks that wait.' }),
+    oldestDueAt: Type.Optional(Type.Integer()),
+    succeeded: Type.Integer(),
+    exhausted: Type.Integer(),
+    cancelled: Type.Integer(),
+    attempts: Type.Integer(),
+    retryShare: Type.Number({ description: 'Of all attempts, those that were not the first of their task.' }),
+    amplification: Type.Optional(Type.Number({ description: 'Attempts for each first attempt.' })),
+  },
+  { $id: 'Destination', examples: [EXAMPLE_DESTINATION] },
+)

@@ -1,0 +1,181 @@
+import { GIVE_UP_REASONS, type GiveUpReason, type RetryPolicy } from '@secondwind/resilience'
+import { Type, type TSchema } from 'typebox'
+import { HOLD_REASONS, type Hold } from '../../task/lane-view.ts'
+import type { AttemptEnd, AttemptOutcome, AttemptRow, Metadata, TaskStatus } from '../../task/task.ts'
+import { EXAMPLE_TASK_ID, statusField } from './fields.ts'
+import { component, textByName, namesOf, wordOf } from './schema.ts'
+
+/** A task as it is shown. */
+export interface ShownTask {
+  readonly taskId: string
+  readonly status: TaskStatus
+  readonly attemptNumber: number
+  readonly nextAttemptAt?: number
+  readonly waits?: string
+  readonly reason?: GiveUpReason
+  readonly endedAt?: number
+  readonly cancelRequested?: true
+  readonly lastAttempt?: AttemptEnd
+  readonly targetUrl: string
+  readonly method: string
+  readonly headers: { readonly [name: string]: string }
+  readonly bodyBytes: number
+  readonly destination: string
+  readonly policyId: string
+  readonly policyVersion: number
+  readonly policy?: RetryPolicy
+  readonly idempotencyKey: string
+  readonly createdAt: number
+  readonly expiresAt: number
+  readonly deadlineAt?: number
+  readonly generation: number
+  readonly metadata?: Metadata
+  readonly version: number
+  readonly note?: string
+}
+
+const OUTCOMES: { readonly [outcome in AttemptOutcome]: true } = {
+  success: true,
+  transient: true,
+  throttled: true,
+  ambiguous: true,
+  permanent: true,
+  ignored: true,
+}
+
+const instant = (description: string): TSchema => Type.Integer({ description })
+
+const EXAMPLE: ShownTask = {
+  taskId: EXAMPLE_TASK_ID,
+  status: 'PENDING',
+  attemptNumber: 1,
+  nextAttemptAt: 1_767_225_601_300,
+  waits: 'Attempt 2 is due in 1.3 s, the last one having ended with http-503.',
+  lastAttempt: {
+    outcome: 'transient',
+    responseStatus: 503,
+    errorCode: 'http-503',
+    errorMessage: '503 from the target',
+  },
+  targetUrl: 'https://api.example/charge',
+  method: 'POST',
+  headers: { 'content-type': 'application/json', authorization: '[redacted]' },
+  bodyBytes: 14,
+  destination: 'https://api.example',
+  policyId: 'payments',
+  policyVersion: 1,
+  idempotencyKey: 'order-8812',
+  createdAt: 1_767_225_600_000,
+  expiresAt: 1_767_229_200_000,
+  generation: 1,
+  version: 3,
+}
+
+/** How an attempt ended, alone and as part of its row. */
+const END = {
+  outcome: wordOf(namesOf(OUTCOMES)),
+  responseStatus: Type.Optional(Type.Integer()),
+  errorCode: Type.Optional(Type.String({ description: 'Stable: `http-503`, `connect-refused`, `attempt-timeout` …' })),
+  errorMessage: Type.Optional(Type.String()),
+}
+
+export const RETRY_TASK: TSchema = Type.Object(
+  {
+    taskId: Type.String(),
+    status: statusField,
+    attemptNumber: Type.Integer({ description: 'Attempts made in this generation.' }),
+    nextAttemptAt: Type.Optional(instant('Of a PENDING task.')),
+    waits: Type.Optional(Type.String({ description: 'Why it waits, and until when, in a sentence.' })),
+    reason: Type.Optional(wordOf(GIVE_UP_REASONS, { description: 'Why an EXHAUSTED task was given up.' })),
+    endedAt: Type.Optional(instant('Of a task that has ended.')),
+    cancelRequested: Type.Optional(Type.Boolean({ description: 'The attempt that is under way is the last.' })),
+    lastAttempt: Type.Optional(Type.Object(END)),
+    targetUrl: Type.String(),
+    method: Type.String(),
+    headers: textByName({ description: 'What is secret is shown as [redacted].' }),
+    bodyBytes: Type.Integer({ description: 'Bodies are kept and sent, not shown.' }),
+    destination: Type.String({ description: 'The origin of `targetUrl`.' }),
+    policyId: Type.String({ description: '`inline` for a task that came with a policy of its own.' }),
+    policyVersion: Type.Integer(),
+    policy: Type.Optional(component('RetryPolicyInput')),
+    idempotencyKey: Type.String({ description: 'The `taskId` where none was given.' }),
+    createdAt: instant('When it was accepted.'),
+    expiresAt: instant('The deadline: no attempt begins later.'),
+    deadlineAt: Type.Optional(instant('The deadline that the caller gave.')),
+    generation: Type.Integer({ description: '1, and one more with every replay.' }),
+    metadata: Type.Optional(textByName({ description: 'As given.' })),
+    version: Type.Integer({ description: 'Grows with every change; also the ETag.' }),
+    note: Type.Optional(Type.String({ description: 'What whoever created it should know.' })),
+  },
+  { $id: 'RetryTask', examples: [EXAMPLE] },
+)
+
+const EXAMPLE_ATTEMPT: AttemptRow = {
+  taskId: EXAMPLE_TASK_ID,
+  generation: 1,
+  attemptNumber: 1,
+  startedAt: 1_767_225_600_004,
+  durationMs: 87,
+  outcome: 'transient',
+  responseStatus: 503,
+  errorCode: 'http-503',
+  errorMessage: '503 from the target',
+  response: { headers: { 'retry-after': '1' }, body: 'try later', bodyEncoding: 'utf8', truncated: false },
+}
+
+export const ATTEMPT: TSchema = Type.Object(
+  {
+    taskId: Type.String(),
+    generation: Type.Integer(),
+    attemptNumber: Type.Integer({ description: 'The first is 1.' }),
+    startedAt: Type.Integer(),
+    durationMs: Type.Number(),
+    ...END,
+    response: Type.Optional(
+      Type.Object({
+        headers: textByName({ description: 'What is secret is shown as [redacted].' }),
+        body: Type.String({ description: 'The beginning of it.' }),
+        bodyEncoding: wordOf(['utf8', 'base64']),
+        truncated: Type.Boolean(),
+      }),
+    ),
+  },
+  { $id: 'Attempt', examples: [EXAMPLE_ATTEMPT] },
+)
+
+/** Why a task is not under way. */
+export interface Explanation {
+  readonly taskId: string
+  readonly status: TaskStatus
+  readonly explanation: string
+  readonly nextAttemptAt?: number
+  /** The gate that keeps it, if one does. */
+  readonly hold?: Hold
+}
+
+export const HOLD: TSchema = Type.Object({
+  reason: wordOf(HOLD_REASONS),
+  until: Type.Optional(instant('When it opens, as far as anybody knows.')),
+})
+
+export const EXPLANATION: TSchema = Type.Object(
+  {
+    taskId: Type.String(),
+    status: statusField,
+    explanation: Type.String(),
+    nextAttemptAt: Type.Optional(Type.Integer()),
+    hold: Type.Optional(HOLD),
+  },
+  {
+    $id: 'Explanation',
+    examples: [
+      {
+        taskId: EXAMPLE_TASK_ID,
+        status: 'PENDING',
+        explanation: 'Attempt 2 has been due for 5 s: the breaker of https://api.example is open, for another 23.7 s.',
+        nextAttemptAt: 1_767_225_601_300,
+        hold: { reason: 'breaker-open', until: 1_767_225_630_000 },
+      } satisfies Explanation,
+    ],
+  },
+)

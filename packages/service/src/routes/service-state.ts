@@ -1,0 +1,73 @@
+import type { FastifyInstance } from 'fastify'
+import { Type, type TSchema } from 'typebox'
+import { comeBackAfter, Refusal } from './answers/refusal.ts'
+import type { ApiContext } from './context.ts'
+import { answer, refusals } from './schemas/answers.ts'
+import { operation } from './schemas/operation.ts'
+import { parameters, wordOf } from './schemas/schema.ts'
+
+const ASKED = { tags: ['service'], querystring: parameters({}) } as const
+const READY_AGAIN_MS = 5_000
+const SKEW = Type.Number({ description: "How far the machine's clock has gone from the store's." })
+
+function statusOf(status: string, others: { readonly [name: string]: TSchema } = {}): TSchema {
+  return Type.Object({ status: wordOf([status]), ...others }, { examples: [{ status }] })
+}
+
+/** How the service itself is, for those who watch over it. */
+export function addServiceState(api: FastifyInstance, { health, random }: ApiContext): void {
+  api.get(
+    '/healthz',
+    {
+      schema: operation({
+        ...ASKED,
+        operationId: 'isAlive',
+        summary: 'Whether the process answers at all',
+        response: { 200: answer(statusOf('alive'), 'It does.'), ...refusals() },
+      }),
+    },
+    async (_, reply) => reply.send({ status: 'alive' }),
+  )
+
+  api.get(
+    '/readyz',
+    {
+      schema: operation({
+        ...ASKED,
+        operationId: 'isReady',
+        summary: 'Whether it can do its work: take tasks in, and send them',
+        response: { 200: answer(statusOf('ready', { clockSkewMs: SKEW }), 'It can.'), ...refusals() },
+      }),
+    },
+    async (_, reply) => {
+      const { problems, clockSkewMs } = await health()
+      if (problems.length === 0) return reply.send({ status: 'ready', clockSkewMs })
+      throw new Refusal('not-ready', { detail: problems.join(' '), headers: comeBackAfter(READY_AGAIN_MS, random()) })
+    },
+  )
+}
+
+/** For Prometheus, which speaks no JSON. */
+export function addMetrics(api: FastifyInstance, { metrics }: ApiContext): void {
+  api.get(
+    '/metrics',
+    {
+      schema: operation({
+        ...ASKED,
+        operationId: 'getMetrics',
+        summary: 'Metrics in the text format of Prometheus',
+        response: {
+          200: {
+            description: 'All of them.',
+            content: { 'text/plain': { schema: Type.String({ examples: ['retry_tasks{status="PENDING"} 3'] }) } },
+          },
+          ...refusals(),
+        },
+      }),
+    },
+    async (_, reply) => {
+      const { contentType, text } = await metrics()
+      return reply.type(contentType).send(text)
+    },
+  )
+}

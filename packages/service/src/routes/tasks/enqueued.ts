@@ -1,0 +1,32 @@
+import type { Random } from '@secondwind/resilience'
+import type { Enqueued } from '../../stores/task-store.ts'
+import type { NewTask } from '../../task/accept.ts'
+import type { Task } from '../../task/task.ts'
+import { comeBackAfter, Refusal } from '../answers/refusal.ts'
+import { asCreated } from './task-view.ts'
+
+/** By then a full backlog has room again, or it is worth asking why not. */
+const FULL_WAIT_MS = 10_000
+
+/** What became of a task that the store was given; it throws the reason why not. */
+export function taken(task: NewTask, enqueued: Enqueued, random: Random): { task: Task; isNew: boolean } {
+  switch (enqueued.kind) {
+    case 'created':
+      return { task: asCreated(task), isNew: true }
+    case 'existing':
+      return { task: enqueued.task, isNew: false }
+    case 'conflict':
+      throw new Refusal('idempotency-conflict', {
+        detail: `The key ${task.idempotencyKey} belongs to a task that was asked for with another request: use another key, or send the same request.`,
+        taskId: enqueued.taskId,
+      })
+    case 'full':
+      throw new Refusal('backlog-full', {
+        detail:
+          enqueued.scope === 'lane'
+            ? `As many tasks wait for ${task.destination} as may be.`
+            : 'As many tasks wait as may be, over all destinations.',
+        headers: comeBackAfter(FULL_WAIT_MS, random()),
+      })
+  }
+}

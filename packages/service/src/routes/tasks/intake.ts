@@ -1,0 +1,161 @@
+/** From what a caller asked for to a task that the store can take: an order that is right, or every problem at once. */
+import type { Problem, Random } from '@secondwind/resilience'
+import { check } from '@secondwind/resilience/rules'
+import { accept, INLINE_POLICY, type NewTask, type PolicyInForce } from '../../task/accept.ts'
+import { laneKey, partitionOf, type Lane } from '../../task/lane.ts'
+import { TASK_ID_BYTES, taskIdOf } from '../../task/task-id.ts'
+import { Refusal, sentence } from '../answers/refusal.ts'
+import type { ApiContext } from '../context.ts'
+import type { PolicyBook } from '../policies/policy-book.ts'
+import { DEFAULT_POLICY_ID, readPolicy } from '../policies/read-policy.ts'
+import { requestHash } from '../request-hash.ts'
+import { didYouMean } from '../requests/near-words.ts'
+import { isWellFormed } from '../requests/well-formed.ts'
+import { IDEMPOTENCY_KEY, type RetryTaskInput } from '../schemas/task-input.ts'
+import { contradictions } from './contradictions.ts'
+import { FOUND_WRONG, refuseWrong, right, sure, valueOf, wrong, type Read } from './read.ts'
+import { readBody } from './target-body.ts'
+import { readHeaders, type Headers } from './target-headers.ts'
+import { readTargetUrl } from './target-url.ts'
+
+/** What all that bring tasks go through. */
+export interface Intake {
+  readonly policies: PolicyBook
+  /** Throws when they come too fast. */
+  readonly limit: () => void
+  /** Goes on with all that came at once. */
+  readonly turn: () => Promise<void>
+}
+
+export interface Asked {
+  readonly tenant: string
+  /** As it was parsed. */
+  readonly input: unknown
+  /** What its schema found wrong. */
+  readonly shape: readonly Problem[]
+  /** The `Idempotency-Key` of the request, if it had one. */
+  readonly keyHeader?: string | undefined
+}
+
+type Given = Partial<RetryTaskInput>
+
+/** The task that was asked for. Throws the refusal, with everything that is wrong. */
+export async function readTask(asked: Asked, context: ApiContext, policies: PolicyBook): Promise<NewTask> {
+  const given = soundFields(asked)
+  const policy = await findPolicy(given, policies)
+  const now = context.clock.now()
+  const key = readKey(given.idempotencyKey, asked.keyHeader)
+  const url = given.targetUrl === undefined ? FOUND_WRONG : readTargetUrl(given.targetUrl, context)
+  const headers = readHeaders(given.headers ?? {}, valueOf(key))
+  const body = readBody(given)
+  const others = [
+    ...shapeOf(asked),
+    ...checkMetadata(given.metadata),
+    ...contradictions(given, valueOf(policy)?.document, now),
+  ]
+  refuseWrong([policy, key, url, headers, body], others)
+  refuseLargeBody(sure(body), context.limits.bodyBytes)
+
+  const { tenant } = asked
+  const { origin: destination, href: targetUrl } = sure(url)
+  const request = { targetUrl, method: given.method ?? 'POST', headers: sure(headers), body: sure(body) }
+  const carried = carriedFields(given)
+  const { policyId, document, isInline } = sure(policy)
+  const idempotencyKey = sure(key)
+  const order = {
+    ...carried,
+    taskId: newTaskId({ tenant, destination }, now, context.random),
+    tenant,
+    destination,
+    request,
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    requestHash: requestHash({ ...carried, request, policy: isInline ? document : policyId }),
+  }
+  return accept(order, sure(policy), { now, roll: context.random() })
+}
+
+/** Without what the schema has found wrong: what is right can be looked at further. */
+function soundFields({ input, shape }: Asked): Given {
+  if (!check.isRecord(input)) return {}
+  if (shape.length === 0) return input
+  const unsound = new Set(shape.map(({ at }) => at.split('.', 1)[0]))
+  const { headers } = input
+  return {
+    ...Object.fromEntries(Object.entries(input).filter(([field]) => !unsound.has(field))),
+    ...(check.isRecord(headers) && { headers: textsOf(headers) }),
+    // The library finds more in a policy than a schema does, and says it better.
+    ...(Object.hasOwn(input, 'policy') && { policy: input['policy'] }),
+  }
+}
+
+function textsOf(headers: { readonly [name: string]: unknown }): Headers {
+  return Object.fromEntries(
+    Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  )
+}
+
+function shapeOf({ shape }: Asked): readonly Problem[] {
+  return shape.length === 0 ? shape : shape.filter(({ at }) => at !== 'policy' && !at.startsWith('policy.'))
+}
+
+async function findPolicy(given: Given, policies: PolicyBook): Promise<Read<PolicyInForce>> {
+  if (given.policy !== undefined) {
+    const { policy, problems } = readPolicy(given.policy, 'policy')
+    if (policy === undefined) return { problems }
+    return right({ policyId: INLINE_POLICY, version: 1, document: policy, isInline: true })
+  }
+  const { policyId = DEFAULT_POLICY_ID } = given
+  const found = await policies.inForce(policyId)
+  if (found !== undefined) return right(found)
+  const say = await sayUnknown(policyId, policies)
+  const alone = { code: 'policy-not-found', status: 422, detail: sentence(`the policy ${policyId} ${say}`) } as const
+  return { ...wrong('policyId', policyId, say), alone }
+}
+
+async function sayUnknown(policyId: string, policies: PolicyBook): Promise<string> {
+  if (policyId === INLINE_POLICY) return 'is none: give the document itself as policy'
+  return `is not known here${didYouMean(policyId, await policies.names())}`
+}
+
+const KEY = new RegExp(IDEMPOTENCY_KEY)
+
+function readKey(field: string | undefined, header: string | undefined): Read<string | undefined> {
+  if (header === undefined) return right(field)
+  if (!KEY.test(header)) return wrong('Idempotency-Key', header, 'must be 1 to 255 visible ASCII characters')
+  if (field === undefined || field === header) return right(header)
+  return wrong('idempotencyKey', field, 'differs from the header Idempotency-Key: give one of them, or the same')
+}
+
+/** Text that not every store could keep as it is. */
+function checkMetadata(metadata: Given['metadata']): Problem[] {
+  if (metadata === undefined) return []
+  return Object.entries(metadata).flatMap(([name, is]) =>
+    [name, is].every(text => isWellFormed(text) && !text.includes('\0'))
+      ? []
+      : { at: `metadata.${name}`, is, say: 'must be text without NUL and without halves of surrogate pairs' },
+  )
+}
+
+function refuseLargeBody(body: Uint8Array | null, bodyBytes: number): void {
+  if (body !== null && body.length > bodyBytes)
+    throw new Refusal('body-too-large', {
+      detail: `The body to send has ${body.length} bytes, ${bodyBytes} are taken.`,
+    })
+}
+
+/** Fields that become part of the order as they are. */
+const CARRIED = ['delayMs', 'notBefore', 'deadlineAt', 'attemptsMade', 'elapsedMs', 'metadata'] as const
+
+function carriedFields(given: Given): Pick<Given, (typeof CARRIED)[number]> {
+  const carried: { [field: string]: unknown } = {}
+  for (const field of CARRIED) if (given[field] !== undefined) carried[field] = given[field]
+  return carried
+}
+
+/** Filled anew for every id, and read before anybody else can be here. */
+const randomBytes = new Uint8Array(TASK_ID_BYTES)
+
+function newTaskId(lane: Lane, now: number, random: Random): string {
+  for (let at = 0; at < TASK_ID_BYTES; at++) randomBytes[at] = Math.floor(random() * 256)
+  return taskIdOf(now, partitionOf(laneKey(lane)), randomBytes)
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { attempt, refusalOf, serve, TASK, type Served } from '../api.test-kit.ts'
+
+const FAILED = { outcome: { kind: 'failure', fault: 'transient' }, responseStatus: 503, errorCode: 'http-503' } as const
+
+async function submit({ ask }: Served, body: object = {}): Promise<string> {
+  return (await ask('POST', '/retry-tasks', { body: { ...TASK, ...body } })).json.taskId
+}
+
+describe('GET /retry-tasks', () => {
+  it('lists the newest first, in pages that end', async () => {
+    const served = await serve()
+    const ids: string[] = []
+    for (let n = 0; n < 5; n++) ids.unshift(await submit(served))
+    const seen: string[] = []
+    let cursor = ''
+    for (let page = 0; page < 5; page++) {
+      const { json } = await served.ask('GET', `/retry-tasks?limit=2${cursor}`)
+      seen.push(...json.items.map(({ taskId }: { taskId: string }) => taskId))
+      if (json.nextCursor === undefined) break
+      cursor = `&cursor=${encodeURIComponent(json.nextCursor)}`
+    }
+    assert.deepEqual(seen, ids)
+  })
+
+  it('lists those that match every filter', async () => {
+    const served = await serve()
+    const { ask, clock } = served
+    const from = clock.now()
+    const failed = await submit(served, { policy: { maxAttempts: 5 } })
+    await attempt(served, failed, FAILED)
+    await clock.advance(1_000)
+    const other = await submit(served, { targetUrl: 'http://other.example/x' })
+    const idsOf = async (query: string): Promise<string[]> =>
+      (await ask('GET', `/retry-tasks?${query}`)).json.items.map(({ taskId }: { taskId: string }) => taskId)
+    assert.deepEqual(await idsOf('status=PENDING'), [other, failed])
+    assert.deepEqual(await idsOf('status=SUCCEEDED'), [])
+    assert.deepEqual(await idsOf('destination=http%3A%2F%2Fother.example'), [other])
+    assert.deepEqual(await idsOf('policyId=inline'), [failed])
+    assert.deepEqual(await idsOf('attemptFrom=1'), [failed])
+    assert.deepEqual(await idsOf('errorCode=http-503'), [failed])
+    assert.deepEqual(await idsOf(`createdFrom=${from + 1}`), [other])
+    assert.deepEqual(await idsOf(`createdTo=${from + 1}`), [failed])
+    assert.deepEqual(await idsOf(`createdTo=${from + 1}&destination=http%3A%2F%2Fother.example`), [])
+  })
+
+  it('refuses parameters that are unknown, wrong, given twice or contradicting, all at once', async () => {
+    const { ask } = await serve()
+    const query = 'stauts=PENDING&limit=201&attemptFrom=-1&createdFrom=1e3&destination=a&destination=b&status=pending'
+    assert.deepEqual(refusalOf(await ask('GET', `/retry-tasks?${query}`)), [
+      400,
+      'invalid-request',
+      'stauts is an unknown parameter; did you mean status?',
+      'status must be one of PENDING, IN_FLIGHT, SUCCEEDED, EXHAUSTED, CANCELLED; did you mean PENDING?',
+      'destination must be given once',
+      'attemptFrom must be a whole number from 0 to 10000',
+      'createdFrom must be an instant in whole milliseconds since the epoch',
+      'limit must be a whole number from 1 to 200',
+    ])
+    const range = 'createdFrom=1767225600001&createdTo=1767225600000'
+    assert.deepEqual(refusalOf(await ask('GET', `/retry-tasks?${range}`)), [
+      400,
+      'invalid-request',
+      'createdFrom must be earlier than createdTo',
+    ])
+  })
+
+  it('refuses a cursor that was cut, made up or taken from another list', async () => {
+    const served = await serve()
+    for (let n = 0; n < 2; n++) await submit(served)
+    const { nextCursor } = (await served.ask('GET', '/retry-tasks?limit=1')).json
+    for (const [path, cursor] of [
+      ['/retry-tasks', nextCursor.slice(0, -3)],
+      ['/retry-tasks', 'nonsense'],
+      ['/destinations', nextCursor],
+      ['/retry-policies', nextCursor],
+      ['/dead-letters', nextCursor],
+    ]) {
+      const answer = await served.ask('GET', `${path}?cursor=${cursor}`)
+      assert.deepEqual([answer.status, answer.json.code], [400, 'invalid-cursor'], path)
+    }
+  })
+})
+
+describe('GET /retry-tasks/{taskId}/attempts', () => {
+  it('lists what every attempt came to, in pages, without secrets', async () => {
+    const served = await serve()
+    const { ask, clock } = served
+    const taskId = await submit(served)
+    const startedAt = clock.now()
+    const response = {
+      headers: { 'retry-after': '1', 'set-cookie': 's3cret' },
+      body: 'sorry',
+      bodyEncoding: 'utf8',
+      truncated: false,
+    } as const
+    await attempt(served, taskId, { ...FAILED, errorMessage: 'busy', response })
+    await clock.advance(3_600_000)
+    await attempt(served, taskId, FAILED)
+    const first = await ask('GET', `/retry-tasks/${taskId}/attempts?limit=1`)
+    assert.deepEqual(first.json.items, [
+      {
+        taskId,
+        generation: 1,
+        attemptNumber: 1,
+        startedAt,
+        durationMs: 5,
+        outcome: 'transient',
+        responseStatus: 503,
+        errorCode: 'http-503',
+        errorMessage: 'busy',
+        response: { ...response, headers: { 'retry-after': '1', 'set-cookie': '[redacted]' } },
+      },
+    ])
+    const second = await ask('GET', `/retry-tasks/${taskId}/attempts?cursor=${first.json.nextCursor}`)
+    assert.deepEqual(
+      second.json.items.map(({ attemptNumber }: { attemptNumber: number }) => attemptNumber),
+      [2],
+    )
+    assert.equal(second.json.nextCursor, undefined)
+  })
+
+  it('is an empty page before the first', async () => {
+    const served = await serve()
+    assert.deepEqual((await served.ask('GET', `/retry-tasks/${await submit(served)}/attempts`)).json, { items: [] })
+  })
+})

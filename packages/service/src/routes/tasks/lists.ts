@@ -1,0 +1,102 @@
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import type { Page, TaskFilter } from '../../stores/task-store.ts'
+import type { Task } from '../../task/task.ts'
+import { redactHeaders } from '../answers/redaction.ts'
+import { tenantOf, type ApiContext } from '../context.ts'
+import { readNumbers } from '../requests/query.ts'
+import { invalid } from '../requests/validation.ts'
+import { answer, refusals } from '../schemas/answers.ts'
+import { operation } from '../schemas/operation.ts'
+import {
+  DEFAULT_PAGE,
+  destinationField,
+  instantField,
+  pageFields,
+  policyIdField,
+  statusField,
+  taskIdField,
+  type PageQuery,
+} from '../schemas/fields.ts'
+import { component, pageOf, parameters } from '../schemas/schema.ts'
+import type { ShownTask } from '../schemas/task.ts'
+import { ownTask } from './one-task.ts'
+import { taskView } from './task-view.ts'
+
+type TaskQuery = PageQuery & Omit<TaskFilter, 'tenant' | 'reason' | 'causeId'>
+
+const TASK_QUERY = parameters({
+  status: Type.Optional(statusField),
+  destination: Type.Optional(destinationField),
+  policyId: Type.Optional(policyIdField),
+  attemptFrom: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 10_000, description: 'At least so many attempts made.' }),
+  ),
+  errorCode: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Of the newest attempt.' })),
+  createdFrom: Type.Optional(instantField('Accepted at this instant or later.')),
+  createdTo: Type.Optional(instantField('Accepted before this instant.')),
+  ...pageFields,
+})
+
+const PAGE_QUERY = parameters({ ...pageFields })
+
+export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
+  const { store } = context
+
+  api.get<{ Querystring: TaskQuery }>(
+    '/retry-tasks',
+    {
+      preValidation: readNumbers(TASK_QUERY),
+      schema: operation({
+        operationId: 'listTasks',
+        summary: 'Tasks, the newest first',
+        tags: ['tasks'],
+        querystring: TASK_QUERY,
+        response: {
+          200: answer(pageOf(component('RetryTask')), 'A page; it may be short, or empty, and still have a next one.'),
+          ...refusals(),
+        },
+      }),
+    },
+    async (request, reply) => {
+      const { cursor, limit = DEFAULT_PAGE, ...filter } = request.query
+      const { createdFrom = 0, createdTo = Infinity } = filter
+      if (createdFrom >= createdTo)
+        throw invalid('query', [{ at: 'createdFrom', is: createdFrom, say: 'must be earlier than createdTo' }])
+      const tenant = tenantOf(request)
+      const page = await store.list({ ...(cursor && { cursor }), limit, filter: { ...filter, tenant } })
+      return reply.send(taskPage(page, context))
+    },
+  )
+
+  api.get<{ Params: { taskId: string }; Querystring: PageQuery }>(
+    '/retry-tasks/:taskId/attempts',
+    {
+      preValidation: readNumbers(PAGE_QUERY),
+      schema: operation({
+        operationId: 'listAttempts',
+        summary: 'The attempts of a task, of all its generations',
+        tags: ['tasks'],
+        params: parameters({ taskId: taskIdField }),
+        querystring: PAGE_QUERY,
+        response: { 200: answer(pageOf(component('Attempt')), 'A page.'), ...refusals(404) },
+      }),
+    },
+    async (request, reply) => {
+      const { taskId } = await ownTask(request, context)
+      const { cursor, limit = DEFAULT_PAGE } = request.query
+      const { items, ...next } = await store.attempts({ taskId, ...(cursor && { cursor }), limit })
+      return reply.send({
+        items: items.map(({ response, ...attempt }) => ({
+          ...attempt,
+          ...(response && { response: { ...response, headers: redactHeaders(response.headers) } }),
+        })),
+        ...next,
+      })
+    },
+  )
+}
+
+export function taskPage({ items, nextCursor }: Page<Task>, context: ApiContext): Page<ShownTask> {
+  return { items: items.map(task => taskView(task, context)), ...(nextCursor !== undefined && { nextCursor }) }
+}

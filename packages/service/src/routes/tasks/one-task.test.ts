@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { laneKey } from '../../task/lane.ts'
+import { attempt, claim, refusalOf, serve, TASK, type Served } from '../api.test-kit.ts'
+
+const UNKNOWN = '019b76da-a800-7d8a-9c7c-5f78864da96f'
+const FAILED = { outcome: { kind: 'failure', fault: 'transient' }, responseStatus: 503, errorCode: 'http-503' } as const
+const REFUSED = {
+  outcome: { kind: 'failure', fault: 'permanent' },
+  responseStatus: 400,
+  errorCode: 'http-400',
+} as const
+const DONE = { outcome: { kind: 'success' }, responseStatus: 200 } as const
+
+async function withTask(body: object = {}): Promise<Served & { taskId: string; path: string }> {
+  const served = await serve()
+  const { json } = await served.ask('POST', '/retry-tasks', { body: { ...TASK, idempotencyKey: 'k', ...body } })
+  return { ...served, taskId: json.taskId, path: `/retry-tasks/${json.taskId}` }
+}
+
+describe('GET /retry-tasks/{taskId}', () => {
+  it('follows a task from its first attempt to its end', async () => {
+    const { ask, clock, path, taskId, ...served } = await withTask()
+    const at = { ...served, ask, clock }
+    await attempt(at, taskId, { ...FAILED, errorMessage: 'try later' })
+    const waiting = await ask('GET', path)
+    assert.equal(waiting.headers.etag, `"${waiting.json.version}"`)
+    assert.deepEqual([waiting.json.status, waiting.json.attemptNumber], ['PENDING', 1])
+    assert.ok(waiting.json.nextAttemptAt >= clock.now())
+    assert.match(waiting.json.waits, /Attempt 2/)
+    assert.deepEqual(waiting.json.lastAttempt, {
+      outcome: 'transient',
+      responseStatus: 503,
+      errorCode: 'http-503',
+      errorMessage: 'try later',
+    })
+
+    await clock.advance(60_000)
+    await claim(at, taskId)
+    const underWay = (await ask('GET', path)).json
+    assert.deepEqual([underWay.status, underWay.nextAttemptAt, underWay.waits], ['IN_FLIGHT', undefined, undefined])
+  })
+
+  it('shows how a task ended, and when', async () => {
+    const one = await withTask()
+    await attempt(one, one.taskId, DONE)
+    const { json } = await one.ask('GET', one.path)
+    assert.deepEqual([json.status, json.endedAt, json.reason], ['SUCCEEDED', one.clock.now(), undefined])
+    const other = await withTask()
+    await attempt(other, other.taskId, REFUSED)
+    const dead = (await other.ask('GET', other.path)).json
+    assert.deepEqual([dead.status, dead.reason], ['EXHAUSTED', 'permanent'])
+  })
+
+  it('answers 404 to an id that nobody has, and 400 to what is none', async () => {
+    const { ask } = await serve()
+    for (const [method, rest] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['POST', '/attempt-now'],
+      ['POST', '/replay'],
+      ['GET', '/explain'],
+      ['GET', '/attempts'],
+    ] as const) {
+      assert.deepEqual(refusalOf(await ask(method, `/retry-tasks/${UNKNOWN}${rest}`)), [404, 'task-not-found'])
+      const malformed = refusalOf(await ask(method, `/retry-tasks/${UNKNOWN.toUpperCase()}${rest}`))
+      assert.deepEqual(malformed, [
+        400,
+        'invalid-request',
+        'taskId must be the id of a task: a UUID of version 7, in small letters',
+      ])
+    }
+  })
+
+  it('does not show the task of another tenant', async () => {
+    const { ask, store, taskId } = await withTask()
+    const { request, progress, state, ...task } = (await store.get(taskId))!
+    const foreign = UNKNOWN
+    await store.enqueue(
+      [
+        {
+          ...task,
+          tenant: 'other',
+          taskId: foreign,
+          idempotencyKey: foreign,
+          request,
+          progress,
+          queue: { policyId: 'default', kind: 'first', rank: 'normal' },
+          dueAt: 1,
+          requestHash: 'x',
+          keyGiven: false,
+        },
+      ],
+      { perLane: 10, total: 10 },
+    )
+    assert.equal(state.status, 'PENDING')
+    assert.equal((await ask('GET', `/retry-tasks/${foreign}`)).status, 404)
+    assert.equal((await ask('DELETE', `/retry-tasks/${foreign}`)).status, 404)
+    assert.equal((await store.get(foreign))?.state.status, 'PENDING')
+    assert.equal((await ask('GET', '/retry-tasks')).json.items.length, 1)
+  })
+})
+
+describe('DELETE /retry-tasks/{taskId}', () => {
+  it('cancels a waiting task, and says the same when it is asked again', async () => {
+    const { ask, path } = await withTask()
+    for (let n = 0; n < 2; n++) {
+      const { status, json } = await ask('DELETE', path)
+      assert.deepEqual([status, json.status], [200, 'CANCELLED'])
+    }
+  })
+
+  it('marks a task that is under way, and cuts its request off', async () => {
+    const served = await withTask()
+    const { ask, path, taskId, cut } = served
+    await claim(served, taskId)
+    const { status, json } = await ask('DELETE', path)
+    assert.deepEqual([status, json.status, json.cancelRequested], [202, 'IN_FLIGHT', true])
+    assert.deepEqual(cut, [taskId])
+    assert.equal((await ask('DELETE', path)).status, 202)
+  })
+
+  it('answers 409 to a task that has ended, with its status and what can be done', async () => {
+    const served = await withTask()
+    await attempt(served, served.taskId, DONE)
+    const answer = await served.ask('DELETE', served.path)
+    assert.deepEqual(refusalOf(answer), [409, 'wrong-status'])
+    assert.deepEqual([answer.json.taskStatus, answer.json.taskId], ['SUCCEEDED', served.taskId])
+    assert.match(
+      answer.json.detail,
+      /^It is SUCCEEDED\. A task that has ended cannot be cancelled\. .*submit a new task/,
+    )
+  })
+})
+
+describe('POST …/attempt-now', () => {
+  it('makes a waiting task due at once', async () => {
+    const { ask, path, clock } = await withTask({ delayMs: 60_000 })
+    const { status, json } = await ask('POST', `${path}/attempt-now`)
+    assert.deepEqual([status, json.nextAttemptAt], [200, clock.now()])
+  })
+
+  it('says which gate still holds the task', async () => {
+    const { ask, path, clock, views } = await withTask({ delayMs: 60_000 })
+    const lane = laneKey({ tenant: 'default', destination: 'https://api.example' })
+    const until = clock.now() + 30_000
+    views.set(lane, {
+      lane,
+      breaker: 'open',
+      hold: { reason: 'breaker-open', until },
+      limit: 0,
+      inFlight: 0,
+      budgetBalance: 0,
+    })
+    const { json } = await ask('POST', `${path}/attempt-now`)
+    assert.match(json.waits, /breaker|destination/i)
+    const { json: explained } = await ask('GET', `${path}/explain`)
+    assert.deepEqual(explained.hold, { reason: 'breaker-open', until })
+    assert.equal(explained.explanation, json.waits)
+  })
+
+  it('answers 409 unless the task waits, and names its status', async () => {
+    const served = await withTask()
+    await claim(served, served.taskId)
+    const answer = await served.ask('POST', `${served.path}/attempt-now`)
+    assert.deepEqual([answer.status, answer.json.taskStatus], [409, 'IN_FLIGHT'])
+  })
+})
+
+describe('POST …/replay', () => {
+  it('begins a dead letter’s next generation: attempts from 0, time from now', async () => {
+    const served = await withTask()
+    const { ask, path, clock } = served
+    await attempt(served, served.taskId, REFUSED)
+    await clock.advance(5_000)
+    const { status, json } = await ask('POST', `${path}/replay`)
+    assert.deepEqual([status, json.status, json.generation, json.attemptNumber], [200, 'PENDING', 2, 0])
+    assert.deepEqual([json.nextAttemptAt, json.expiresAt], [clock.now(), clock.now() + 86_400_000])
+    assert.deepEqual([json.taskId, json.idempotencyKey, json.reason], [served.taskId, 'k', undefined])
+  })
+
+  it('goes on with the policy that the task was accepted with, its own or a version of a named one', async () => {
+    const own = await withTask({ policy: { totalBudgetMs: 1_000 } })
+    await attempt(own, own.taskId, REFUSED)
+    assert.equal((await own.ask('POST', `${own.path}/replay`)).json.expiresAt, own.clock.now() + 1_000)
+
+    const { ask, ...served } = await serve()
+    await ask('POST', '/retry-policies', { body: { policyId: 'payments', totalBudgetMs: 2_000 } })
+    const { json } = await ask('POST', '/retry-tasks', { body: { ...TASK, policyId: 'payments' } })
+    await attempt({ ...served, ask }, json.taskId, REFUSED)
+    await ask('POST', '/retry-policies', { body: { policyId: 'payments', totalBudgetMs: 9_000 } })
+    const again = (await ask('POST', `/retry-tasks/${json.taskId}/replay`)).json
+    assert.deepEqual([again.policyVersion, again.expiresAt], [1, served.clock.now() + 2_000])
+  })
+
+  it('answers 409 unless the task is a dead letter, and names its status', async () => {
+    const { ask, path } = await withTask()
+    const answer = await ask('POST', `${path}/replay`)
+    assert.deepEqual([answer.status, answer.json.code, answer.json.taskStatus], [409, 'wrong-status', 'PENDING'])
+    assert.match(answer.json.detail, /It can be cancelled, or attempted now/)
+  })
+})
+
+describe('GET …/explain', () => {
+  it('says in a sentence why a task waits, and until when', async () => {
+    const { ask, path, clock } = await withTask({ delayMs: 60_000 })
+    const { json } = await ask('GET', `${path}/explain`)
+    assert.deepEqual([json.status, json.nextAttemptAt, json.hold], ['PENDING', clock.now() + 60_000, undefined])
+    assert.match(json.explanation, /\.$/)
+  })
+
+  it('names the gate that keeps retries only for those that are one', async () => {
+    const served = await withTask()
+    const { ask, path, views, taskId } = served
+    const lane = laneKey({ tenant: 'default', destination: 'https://api.example' })
+    const retryHold = { reason: 'budget' } as const
+    views.set(lane, { lane, breaker: 'closed', retryHold, limit: 10, inFlight: 0, budgetBalance: 0 })
+    assert.equal((await ask('GET', `${path}/explain`)).json.hold, undefined)
+    await attempt(served, taskId, FAILED)
+    assert.deepEqual((await ask('GET', `${path}/explain`)).json.hold, retryHold)
+  })
+
+  it('says of a task that has ended how it did', async () => {
+    const served = await withTask()
+    await attempt(served, served.taskId, DONE)
+    const { json } = await served.ask('GET', `${served.path}/explain`)
+    assert.deepEqual([json.status, json.hold], ['SUCCEEDED', undefined])
+    assert.match(json.explanation, /succeeded/)
+  })
+})
+
+describe('an operation without a body', () => {
+  it('refuses one, instead of ignoring it', async () => {
+    const { ask, path } = await withTask()
+    for (const [method, rest] of [
+      ['DELETE', ''],
+      ['POST', '/attempt-now'],
+      ['POST', '/replay'],
+    ] as const) {
+      assert.deepEqual(refusalOf(await ask(method, path + rest, { body: { force: true } })), [400, 'invalid-request'])
+      assert.notEqual((await ask(method, path + rest, { body: '' })).status, 400)
+    }
+  })
+})

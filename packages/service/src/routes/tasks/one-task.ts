@@ -1,0 +1,176 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Changed } from '../../stores/task-store.ts'
+import { replayed } from '../../task/accept.ts'
+import type { Task, TaskStatus } from '../../task/task.ts'
+import { Refusal } from '../answers/refusal.ts'
+import { tenantOf, type ApiContext } from '../context.ts'
+import type { PolicyBook } from '../policies/policy-book.ts'
+import { answer, refusals } from '../schemas/answers.ts'
+import { operation } from '../schemas/operation.ts'
+import { taskIdField } from '../schemas/fields.ts'
+import { component, parameters } from '../schemas/schema.ts'
+import { explanationOf, taskView } from './task-view.ts'
+
+interface TaskRoute {
+  readonly Params: { readonly taskId: string }
+}
+
+const ASKED = { tags: ['tasks'], params: parameters({ taskId: taskIdField }), querystring: parameters({}) } as const
+const TASK = component('RetryTask')
+const WITH_VERSION = { etag: 'Its version.' }
+
+/** What can be asked of, and done with, a single task. */
+export function addOneTask(api: FastifyInstance, context: ApiContext, policies: PolicyBook): void {
+  const { store, dispatching } = context
+
+  api.get<TaskRoute>(
+    '/retry-tasks/:taskId',
+    {
+      schema: operation({
+        ...ASKED,
+        operationId: 'getTask',
+        summary: 'What a task is now, and why it waits',
+        response: { 200: answer(TASK, 'The task.', WITH_VERSION), ...refusals(404) },
+      }),
+    },
+    async (request, reply) => sendTask(reply, await ownTask(request, context), context),
+  )
+
+  api.delete<TaskRoute>(
+    '/retry-tasks/:taskId',
+    {
+      schema: operation({
+        ...ASKED,
+        operationId: 'cancelTask',
+        summary: 'Cancel it',
+        response: {
+          200: answer(TASK, 'It is cancelled.', WITH_VERSION),
+          202: answer(TASK, 'It is under way: its request is cut off, and unless it succeeded it ends.', WITH_VERSION),
+          ...refusals(404, 409),
+        },
+      }),
+    },
+    async (request, reply) => {
+      const { taskId } = await ownTask(request, context)
+      const task = changed(await store.cancel(taskId), taskId, 'A task that has ended cannot be cancelled.')
+      if (task.state.status === 'IN_FLIGHT') {
+        dispatching.cut(taskId)
+        void reply.code(202)
+      }
+      return sendTask(reply, task, context)
+    },
+  )
+
+  api.post<TaskRoute>(
+    '/retry-tasks/:taskId/attempt-now',
+    {
+      schema: operation({
+        ...ASKED,
+        operationId: 'attemptNow',
+        summary: 'Make the next attempt now, before all others of its destination',
+        response: {
+          200: answer(TASK, 'It is due. A closed gate still holds it, and `waits` says so.', WITH_VERSION),
+          ...refusals(404, 409),
+        },
+      }),
+    },
+    async (request, reply) => {
+      const { taskId } = await ownTask(request, context)
+      return sendTask(
+        reply,
+        changed(await store.attemptNow(taskId), taskId, 'Only a PENDING task has a next attempt.'),
+        context,
+      )
+    },
+  )
+
+  api.post<TaskRoute>(
+    '/retry-tasks/:taskId/replay',
+    {
+      schema: operation({
+        ...ASKED,
+        operationId: 'replayTask',
+        summary: 'Begin again with a dead letter: attempts from 0, time from now',
+        response: { 200: answer(TASK, 'Its next generation.', WITH_VERSION), ...refusals(404, 409) },
+      }),
+    },
+    async (request, reply) => {
+      const dead = await ownTask(request, context)
+      return sendTask(reply, await replay(dead, context, policies), context)
+    },
+  )
+
+  api.get<TaskRoute>(
+    '/retry-tasks/:taskId/explain',
+    {
+      schema: operation({
+        ...ASKED,
+        operationId: 'explainTask',
+        summary: 'Why it waits, until when, and for which gate',
+        response: { 200: answer(component('Explanation'), 'In a sentence.'), ...refusals(404) },
+      }),
+    },
+    async (request, reply) => reply.send(explanationOf(await ownTask(request, context), context)),
+  )
+}
+
+/** The task of the path. That of another tenant is none: not even its existence is told. */
+export async function ownTask(request: FastifyRequest<TaskRoute>, { store }: ApiContext): Promise<Task> {
+  const { taskId } = request.params
+  const task = await store.get(taskId)
+  if (task === undefined || task.tenant !== tenantOf(request)) throw unknownTask(taskId)
+  return task
+}
+
+async function replay(dead: Task, context: ApiContext, policies: PolicyBook): Promise<Task> {
+  const { taskId, policyId, policyVersion, progress, state } = dead
+  if (state.status !== 'EXHAUSTED') throw wrongStatus(dead, DEAD_ONLY)
+  const document = dead.policy ?? (await policies.documentOf(policyId, policyVersion))
+  if (document === undefined) throw new Error(`version ${policyVersion} of the policy ${policyId} is lost`)
+  const next = replayed(dead, document, context.clock.now())
+  return changed(
+    await context.store.replay({ taskId, generation: progress.generation, progress: next }),
+    taskId,
+    DEAD_ONLY,
+  )
+}
+
+const DEAD_ONLY = 'Only an EXHAUSTED task can be replayed.'
+
+function changed(answered: Changed, taskId: string, rule: string): Task {
+  switch (answered.kind) {
+    case 'changed':
+      return answered.task
+    case 'unchanged':
+      throw wrongStatus(answered.task, rule)
+    case 'unknown':
+      throw unknownTask(taskId)
+  }
+}
+
+function unknownTask(taskId: string): Refusal {
+  return new Refusal('task-not-found', {
+    detail: `${taskId} is unknown: it never was, or it ended so long ago that it was forgotten.`,
+  })
+}
+
+function wrongStatus({ taskId, state: { status } }: Task, rule: string): Refusal {
+  return new Refusal('wrong-status', {
+    detail: `It is ${status}. ${rule} ${INSTEAD[status]}`,
+    taskId,
+    taskStatus: status,
+  })
+}
+
+/** What can be done with a task as it is. */
+const INSTEAD: { readonly [status in TaskStatus]: string } = {
+  PENDING: 'It can be cancelled, or attempted now.',
+  IN_FLIGHT: 'It can be cancelled; wait for the end of its attempt for anything else.',
+  SUCCEEDED: 'Nothing is left to do; submit a new task to send the request again.',
+  EXHAUSTED: 'It can be replayed.',
+  CANCELLED: 'Nothing is left to do; submit a new task to send the request after all.',
+}
+
+function sendTask(reply: FastifyReply, task: Task, context: ApiContext): FastifyReply {
+  return reply.header('etag', `"${task.version}"`).send(taskView(task, context))
+}

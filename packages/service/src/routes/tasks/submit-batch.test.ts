@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { refusalOf, serve, startApi, TASK, type Answered, type Served } from '../api.test-kit.ts'
+
+const LINES = { 'content-type': 'application/x-ndjson' }
+
+describe('POST /retry-tasks/batch', () => {
+  let served: Served
+  beforeAll(async () => {
+    served = await startApi({ limits: { batchItems: 10, batchBytes: 4_096 } })
+  })
+  afterAll(() => served.close())
+  const post = (body: unknown, headers = {}): Promise<Answered> =>
+    served.ask('POST', '/retry-tasks/batch', { body, headers })
+  const results = ({ json }: Answered): string[] => json.items.map((item: { result: string }) => item.result)
+
+  it('creates every task of a list, and what it says is there can be read', async () => {
+    const answer = await post([TASK, { ...TASK, method: 'PUT' }])
+    assert.deepEqual([answer.status, answer.json.created, answer.json.refused], [200, 2, 0])
+    const [first, second] = answer.json.items
+    assert.deepEqual([first.index, second.index], [0, 1])
+    assert.equal((await served.ask('GET', `/retry-tasks/${second.taskId}`)).json.method, 'PUT')
+  })
+
+  it('creates a task for each line, and overlooks empty ones', async () => {
+    const answer = await post(`${JSON.stringify(TASK)}\n\n${JSON.stringify(TASK)}\r\n`, LINES)
+    assert.deepEqual(results(answer), ['created', 'created'])
+  })
+
+  it('refuses a bad item with all of its problems, and harms no other', async () => {
+    const { json } = await post([TASK, { targetUrl: 'x', metod: 1, policyId: 'none' }, 3, TASK])
+    assert.deepEqual(results({ json } as Answered), ['created', 'refused', 'refused', 'created'])
+    const [, bad, none] = json.items
+    assert.deepEqual(
+      bad.problem.problems.map(({ at }: { at: string }) => at),
+      ['metod', 'policyId', 'targetUrl'],
+    )
+    assert.deepEqual([bad.problem.status, bad.problem.code], [400, 'invalid-request'])
+    assert.equal(none.problem.problems[0].say, 'must be an object')
+  })
+
+  it('refuses a line that is no JSON, and says where', async () => {
+    const { json } = await post(`{"targetUrl":\n${JSON.stringify(TASK)}`, LINES)
+    assert.deepEqual(results({ json } as Answered), ['refused', 'created'])
+    assert.deepEqual(
+      [json.items[0].problem.code, json.items[0].problem.detail],
+      ['bad-json', 'It ends too early at line 1, column 14.'],
+    )
+  })
+
+  it('refuses an item with too many fields, or a line that is no text, and harms no other', async () => {
+    const overgrown = { ...TASK, metadata: Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`f${at}`, 'x'])) }
+    assert.deepEqual(results(await post([TASK, overgrown])), ['created', 'refused'])
+    const lines = Buffer.concat([Buffer.from(`${JSON.stringify(TASK)}\n"`), Buffer.from([0xff]), Buffer.from('"\n')])
+    assert.deepEqual(results(await post(lines, LINES)), ['created', 'refused'])
+  })
+
+  it('counts lines before it parses any: more than are taken cost nothing', async () => {
+    const answer = await post('x\n'.repeat(11), LINES)
+    assert.deepEqual([answer.status, answer.json.code], [413, 'batch-too-large'])
+  })
+
+  it('makes one task of items with the same key, and tells a conflict from a repetition', async () => {
+    const item = { ...TASK, idempotencyKey: 'batch-1' }
+    const { json } = await post([item, item, { ...item, method: 'PUT' }])
+    assert.deepEqual(results({ json } as Answered), ['created', 'existing', 'refused'])
+    assert.equal(json.items[1].taskId, json.items[0].taskId)
+    assert.deepEqual(
+      [json.items[2].problem.code, json.items[2].problem.taskId],
+      ['idempotency-conflict', json.items[0].taskId],
+    )
+    assert.deepEqual(results(await post([item])), ['existing'])
+  })
+
+  it('answers item by item where the backlog is full', async () => {
+    const { ask } = await serve({ limits: { backlog: { perLane: 2, total: 10 } } })
+    const answer = await ask('POST', '/retry-tasks/batch', { body: [TASK, TASK, TASK] })
+    assert.deepEqual(results(answer), ['created', 'created', 'refused'])
+    assert.equal(answer.json.items[2].problem.code, 'backlog-full')
+  })
+
+  it('refuses as a whole what is no list, an empty one, and one that is too long or too large', async () => {
+    assert.deepEqual(refusalOf(await post(TASK)), [400, 'invalid-request', ' must be a list of at least one task'])
+    assert.deepEqual(refusalOf(await post([])), [400, 'invalid-request', ' must be a list of at least one task'])
+    assert.deepEqual(refusalOf(await post('\n', LINES)), [
+      400,
+      'invalid-request',
+      ' must be a list of at least one task',
+    ])
+    assert.deepEqual(refusalOf(await post(Array.from({ length: 11 }, () => 0))), [413, 'batch-too-large'])
+    assert.deepEqual(refusalOf(await post([{ ...TASK, body: 'x'.repeat(5_000) }])), [413, 'body-too-large'])
+    assert.deepEqual(refusalOf(await post('[1,')), [400, 'bad-json'])
+  })
+
+  it('refuses a key for the whole: each item has its own', async () => {
+    assert.deepEqual(refusalOf(await post([TASK], { 'idempotency-key': 'a' })), [400, 'invalid-request'])
+  })
+})

@@ -1,0 +1,68 @@
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { tenantOf, type ApiContext } from '../context.ts'
+import { problemsOfShape } from '../requests/shape.ts'
+import { bodyErrors } from '../requests/validation.ts'
+import { answer, refusals } from '../schemas/answers.ts'
+import { operation } from '../schemas/operation.ts'
+import { component, parameters } from '../schemas/schema.ts'
+import { OTHER_WORDS } from '../schemas/task-input.ts'
+import { taken } from './enqueued.ts'
+import { readTask, type Intake } from './intake.ts'
+import { taskView } from './task-view.ts'
+
+const NOTE =
+  'No idempotencyKey was given: the same POST again would make a second task. Its attempts carry the taskId as their key.'
+
+/** A body in base64 is a third longer; all other fields fit into this. */
+const ROOM_FOR_OTHERS = 65_536
+
+export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake: Intake): void {
+  const { store, limits, random } = context
+  api.post(
+    '/retry-tasks',
+    {
+      attachValidation: true,
+      bodyLimit: Math.ceil((limits.bodyBytes * 4) / 3) + ROOM_FOR_OTHERS,
+      schema: operation({
+        operationId: 'submitTask',
+        summary: 'Hand over a request: answered once it is durable',
+        tags: ['tasks'],
+        querystring: parameters({}),
+        headers: Type.Object({
+          'Idempotency-Key': Type.Optional(Type.String({ description: 'Instead of the field `idempotencyKey`.' })),
+        }),
+        body: component('RetryTaskInput'),
+        response: {
+          201: answer(component('RetryTask'), 'A new task.', {
+            location: 'Where it can be read.',
+            etag: 'Its version.',
+          }),
+          200: answer(component('RetryTask'), 'The task of the same request, which had come before.', {
+            'idempotency-replayed': 'true',
+            etag: 'Its version.',
+          }),
+          ...refusals(408, 413, 415, 422, 429, 431),
+        },
+      }),
+    },
+    async (request, reply) => {
+      intake.limit()
+      await intake.turn()
+      const asked = {
+        tenant: tenantOf(request),
+        input: request.body,
+        shape: problemsOfShape(bodyErrors(request), { kind: 'field', others: OTHER_WORDS }),
+        keyHeader: request.headers['idempotency-key'] as string | undefined,
+      }
+      const newTask = await readTask(asked, context, intake.policies)
+      const { results } = await store.enqueue([newTask], limits.backlog)
+      const { task, isNew } = taken(newTask, results[0]!, random)
+      const view = taskView(task, context)
+      void reply.header('etag', `"${task.version}"`)
+      if (!isNew) return reply.header('idempotency-replayed', 'true').send(view)
+      void reply.code(201).header('location', `/retry-tasks/${task.taskId}`)
+      return reply.send(newTask.keyGiven ? view : { ...view, note: NOTE })
+    },
+  )
+}

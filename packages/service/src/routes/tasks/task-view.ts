@@ -1,0 +1,82 @@
+import type { NewTask } from '../../task/accept.ts'
+import { explain } from '../../task/explain.ts'
+import type { Dispatching, Hold } from '../../task/lane-view.ts'
+import { laneKey } from '../../task/lane.ts'
+import type { Task } from '../../task/task.ts'
+import { redactHeaders } from '../answers/redaction.ts'
+import type { ApiContext } from '../context.ts'
+import type { Explanation, ShownTask } from '../schemas/task.ts'
+
+/** A task for everybody's eyes: without its body, without secrets, with the sentence that says why it waits. */
+export function taskView(task: Task, context: ApiContext): ShownTask {
+  const { request, progress, state, policy, deadlineAt, metadata, lastAttempt } = task
+  return {
+    taskId: task.taskId,
+    status: state.status,
+    attemptNumber: progress.attemptNumber,
+    ...stateView(task, context),
+    ...(lastAttempt !== undefined && { lastAttempt }),
+    targetUrl: request.targetUrl,
+    method: request.method,
+    headers: redactHeaders(request.headers),
+    bodyBytes: request.body?.length ?? 0,
+    destination: task.destination,
+    policyId: task.policyId,
+    policyVersion: task.policyVersion,
+    ...(policy !== undefined && { policy }),
+    idempotencyKey: task.idempotencyKey,
+    createdAt: task.createdAt,
+    expiresAt: progress.expiresAt,
+    ...(deadlineAt !== undefined && { deadlineAt }),
+    generation: progress.generation,
+    ...(metadata !== undefined && { metadata }),
+    version: task.version,
+  }
+}
+
+function stateView(task: Task, context: ApiContext): Partial<ShownTask> {
+  const { state } = task
+  switch (state.status) {
+    case 'PENDING':
+      return { nextAttemptAt: state.nextAttemptAt, waits: sentence(task, context) }
+    case 'IN_FLIGHT':
+      return state.lease.cancelRequested ? { cancelRequested: true } : {}
+    case 'EXHAUSTED':
+      return { endedAt: state.endedAt, reason: state.reason }
+    case 'SUCCEEDED':
+    case 'CANCELLED':
+      return { endedAt: state.endedAt }
+  }
+}
+
+export function explanationOf(task: Task, context: ApiContext): Explanation {
+  const { taskId, state } = task
+  const hold = holdOf(task, context.dispatching)
+  return {
+    taskId,
+    status: state.status,
+    explanation: sentence(task, context),
+    ...(state.status === 'PENDING' && { nextAttemptAt: state.nextAttemptAt }),
+    ...(hold !== undefined && { hold }),
+  }
+}
+
+/** The gate before which it stands: that of its lane, or the one that lets only first attempts pass. */
+function holdOf({ tenant, destination, state }: Task, dispatching: Dispatching): Hold | undefined {
+  if (state.status !== 'PENDING') return undefined
+  const view = dispatching.view(laneKey({ tenant, destination }))
+  return view?.hold ?? (state.queue.kind === 'retry' ? view?.retryHold : undefined)
+}
+
+function sentence(task: Task, { dispatching, clock }: ApiContext): string {
+  return explain(task, dispatching.view(laneKey(task)), clock.now())
+}
+
+/** Stores count versions from here. */
+const FIRST_VERSION = 1
+
+/** A task as the store has it once it was taken in: nobody needs to read it back. */
+export function asCreated(task: NewTask): Task {
+  const { dueAt: nextAttemptAt, queue } = task
+  return { ...task, state: { status: 'PENDING', nextAttemptAt, queue }, version: FIRST_VERSION }
+}
