@@ -1,4 +1,4 @@
-/** `npm start`: what three clients do to a server that is down for two seconds, and what they get from it. */
+/** `npm run demonstration`: what three clients do to a server that is down for two seconds, and what they get from it. */
 import { coloursFor } from './colours.ts'
 import { CONTENDERS } from './contenders.ts'
 import { startFlakyServer } from './flaky-server.ts'

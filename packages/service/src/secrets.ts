@@ -3,7 +3,7 @@ export const REDACTED = '[redacted]'
 
 /** Names of what opens doors. Rather one too many: who needs the value has it. */
 const SECRET_NAME =
-  /authorization|authenticat|cookie|token|secret|passw|api-?key|credential|session|signature|^proxy-|(?:^|[-_.])auth(?:$|[-_])/i
+  /authorization|authenticat|cookie|token|secret|passw|api[-_]?key|(?<!^idempotency)[-_]key$|credential|session|signature|^proxy-|(?:^|[-_.])auth(?:$|[-_])/i
 
 /** Names are few and come again with every task: what was found out of one is kept, for so many of usual length. */
 const MOST_KNOWN = 1_000

@@ -1,0 +1,177 @@
+/**
+ * How a service is set up: flags before the environment, the environment before the file. Every problem of every source
+ * is reported at once, under the name that its author typed.
+ */
+import { check } from '@secondwind/resilience/rules'
+import type { Problem } from '@secondwind/resilience'
+import { readFileSync } from 'node:fs'
+import { BlockList, isIP } from 'node:net'
+import { parseAllowTarget } from './targets/allow-target.ts'
+
+export interface ServiceConfig {
+  readonly host: string
+  readonly port: number
+  /** The directory of the embedded store. */
+  readonly data: string
+  readonly store: StoreKind
+  /** Requests under way at once. */
+  readonly concurrency: number
+  /** Targets inside that may be called all the same: hosts, host:port, CIDR. */
+  readonly allowTarget: readonly string[]
+}
+
+export type StoreKind = (typeof STORE_KINDS)[number]
+
+export const STORE_KINDS = ['sqlite', 'memory'] as const
+
+/** One setting: a flag, a variable `SECONDWIND_…`, and a field of the file, all of one name. */
+export interface Setting {
+  readonly name: string
+  readonly usage: string
+  readonly say: string
+  readonly isList?: true
+  readonly choices?: readonly string[]
+}
+
+export const DEFAULT_CONFIG: ServiceConfig = {
+  host: '127.0.0.1', // nobody else can reach it until somebody decides so
+  port: 4747,
+  data: './data',
+  store: 'sqlite',
+  concurrency: 100, // what one core sends without falling behind
+  allowTarget: [],
+}
+
+export const SETTINGS: readonly Setting[] = [
+  { name: 'host', usage: '<address>', say: `the address to listen on (${DEFAULT_CONFIG.host}); loopback only` },
+  { name: 'port', usage: '<number>', say: `the port to listen on (${DEFAULT_CONFIG.port}); 0 takes a free one` },
+  { name: 'data', usage: '<directory>', say: `where tasks are kept (${DEFAULT_CONFIG.data})` },
+  { name: 'store', usage: '<kind>', say: `what keeps them (${DEFAULT_CONFIG.store})`, choices: STORE_KINDS },
+  { name: 'concurrency', usage: '<number>', say: `requests under way at once (${DEFAULT_CONFIG.concurrency})` },
+  {
+    name: 'allow-target',
+    usage: '<host>',
+    say: 'a target inside that may be called: a host, host:port or CIDR; may be repeated',
+    isList: true,
+  },
+]
+
+/** The file itself is named by a flag or a variable only. */
+export const CONFIG_SETTING: Setting = {
+  name: 'config',
+  usage: '<file>',
+  say: 'a JSON file with these names, without the dashes in front',
+}
+
+/** What was typed, by the name of the setting. */
+export type GivenSettings = { readonly [name: string]: string | readonly string[] | undefined }
+
+export type ConfigCheck =
+  | { readonly config: ServiceConfig; readonly problems?: undefined }
+  | { readonly config?: undefined; readonly problems: readonly Problem[] }
+
+export function readConfig(flags: GivenSettings, environment: NodeJS.ProcessEnv = process.env): ConfigCheck {
+  const file = readFile(flags[CONFIG_SETTING.name]?.toString() ?? environment[variableOf(CONFIG_SETTING)])
+  const problems = [...file.problems]
+  const chosen: { [name: string]: unknown } = {}
+  for (const setting of SETTINGS) {
+    const found = find(setting, flags, environment, file)
+    if (found === undefined) continue
+    const read = READERS[setting.name]!(found.value)
+    if ('must' in read) problems.push({ at: found.at, is: found.value, say: `must be ${read.must}` })
+    else chosen[FIELDS[setting.name]!] = read.value
+  }
+  return problems.length > 0 ? { problems } : { config: { ...DEFAULT_CONFIG, ...chosen } }
+}
+
+export function variableOf({ name }: Setting): string {
+  return `SECONDWIND_${name.replaceAll('-', '_').toUpperCase()}`
+}
+
+const FIELDS: { readonly [name: string]: keyof ServiceConfig } = {
+  host: 'host',
+  port: 'port',
+  data: 'data',
+  store: 'store',
+  concurrency: 'concurrency',
+  'allow-target': 'allowTarget',
+}
+
+interface ConfigFile {
+  readonly path: string
+  readonly document: { readonly [name: string]: unknown }
+  readonly problems: readonly Problem[]
+}
+
+function readFile(path: string | undefined): ConfigFile {
+  const wrong = (is: unknown, say: string): ConfigFile => ({
+    path: path ?? '',
+    document: {},
+    problems: [{ at: path ?? '', is, say }],
+  })
+  if (path === undefined) return { path: '', document: {}, problems: [] }
+  try {
+    const document: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    if (!check.isRecord(document)) return wrong(document, 'must hold one JSON object with the names of the flags')
+    const known = Object.fromEntries(SETTINGS.map(({ name }) => [name, () => undefined]))
+    return { path, document, problems: check.checkFields(document, known, {}, `${path}: `) }
+  } catch (error) {
+    return wrong(undefined, `cannot be read: ${(error as Error).message}`)
+  }
+}
+
+function find(
+  setting: Setting,
+  flags: GivenSettings,
+  environment: NodeJS.ProcessEnv,
+  file: ConfigFile,
+): { readonly value: unknown; readonly at: string } | undefined {
+  const variable = variableOf(setting)
+  const fromEnvironment = environment[variable]
+  if (flags[setting.name] !== undefined) return { value: flags[setting.name], at: `--${setting.name}` }
+  if (fromEnvironment !== undefined)
+    return { value: setting.isList ? fromEnvironment.split(',') : fromEnvironment, at: variable }
+  const fromFile = Object.hasOwn(file.document, setting.name) ? file.document[setting.name] : undefined
+  return fromFile === undefined ? undefined : { value: fromFile, at: `${file.path}: ${setting.name}` }
+}
+
+type Reader = (given: unknown) => { readonly value: unknown } | { readonly must: string }
+
+const READERS: { readonly [name: string]: Reader } = {
+  host: given =>
+    typeof given === 'string' && isLoopback(given)
+      ? { value: given }
+      : { must: 'a loopback address such as 127.0.0.1 or ::1: without keys nobody else may reach the service' },
+  port: wholeNumber(0, 65_535),
+  data: given => (typeof given === 'string' && given !== '' ? { value: given } : { must: 'a directory' }),
+  store: given =>
+    (STORE_KINDS as readonly unknown[]).includes(given)
+      ? { value: given }
+      : { must: `one of ${STORE_KINDS.join(', ')}` },
+  concurrency: wholeNumber(1, 10_000),
+  'allow-target': given => {
+    if (!Array.isArray(given)) return { must: 'a list of hosts, host:port or CIDR' }
+    const must = given.map(entry => parseAllowTarget(String(entry)).must).find(wrong => wrong !== undefined)
+    return must === undefined ? { value: given.map(String) } : { must }
+  },
+}
+
+function wholeNumber(from: number, to: number): Reader {
+  return given => {
+    const value = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given
+    return Number.isInteger(value) && Number(value) >= from && Number(value) <= to
+      ? { value }
+      : { must: `a whole number from ${from} to ${to}` }
+  }
+}
+
+const LOOPBACK = new BlockList()
+LOOPBACK.addSubnet('127.0.0.0', 8)
+LOOPBACK.addAddress('::1', 'ipv6')
+
+/** An address that only this machine can reach. */
+export function isLoopback(host: string): boolean {
+  if (host === 'localhost') return true
+  const version = isIP(host)
+  return version !== 0 && LOOPBACK.check(host, version === 6 ? 'ipv6' : 'ipv4')
+}

@@ -1,0 +1,7 @@
+/** The service as a program starts it, and the words of its tasks. */
+export { CONFIG_SETTING, DEFAULT_CONFIG, readConfig, SETTINGS, variableOf } from './config.ts'
+export type { ConfigCheck, GivenSettings, ServiceConfig, Setting, StoreKind } from './config.ts'
+export { startService, type Service, type ServiceOptions } from './service.ts'
+export { StartFailure } from './start-failure.ts'
+export type * from './telemetry/events.ts'
+export type * from './task/task.ts'

@@ -1,0 +1,205 @@
+/** The service, put together: a store, a dispatcher, a target, an API, and what can be seen of them. */
+import { presets, systemClock, systemRandom, type Clock } from '@secondwind/resilience'
+import type { FastifyInstance } from 'fastify'
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { ServiceConfig } from './config.ts'
+import { createDispatcher, type Dispatcher } from './dispatch/dispatcher.ts'
+import { addPracticeEndpoints } from './practice/practice.ts'
+import { createApi } from './routes/api.ts'
+import { DEFAULT_LIMITS, type Health } from './routes/context.ts'
+import { StartFailure } from './start-failure.ts'
+import { openMemoryStore } from './stores/memory/memory-store.ts'
+import { openSqliteStore } from './stores/sqlite/sqlite-store.ts'
+import { uptimeMs } from './stores/store-clock.ts'
+import { StoreUnavailableError, type TaskStore } from './stores/task-store.ts'
+import { LOOPBACK_RULES, parseAllowTarget } from './targets/allow-target.ts'
+import { checkTarget } from './targets/guard.ts'
+import { createHttpTarget } from './targets/http/http-target.ts'
+import { tellAll, type DispatchEvents } from './telemetry/events.ts'
+import type { LaneReading } from './telemetry/destinations.ts'
+import type { ServiceReading } from './telemetry/gauges.ts'
+import { logEvents } from './telemetry/log.ts'
+import { watchLoopLag, type LoopLag } from './telemetry/loop-lag.ts'
+import { createServiceMetrics } from './telemetry/metrics.ts'
+import { keepTidy } from './upkeep/retention.ts'
+
+export interface ServiceOptions {
+  readonly config: ServiceConfig
+  /** Practice endpoints, and targets on this machine. */
+  readonly isDevelopment: boolean
+  /** Where log lines go, one JSON document each. */
+  readonly log: (line: string) => void
+  readonly logLevel: 'info' | 'error'
+  /** Hears what the dispatcher does, besides metrics and log. */
+  readonly events?: DispatchEvents
+  readonly clock?: Clock
+}
+
+export interface Service {
+  readonly url: string
+  /** Where tasks are kept, in words. */
+  readonly store: string
+  readonly version: string
+  /** No new attempts, those under way are finished or cut off, everything is closed. */
+  stop(): Promise<void>
+}
+
+/** Requests under way have so long to end. */
+const GRACE_MS = 10_000
+
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { config, isDevelopment, log, logLevel, clock = systemClock } = options
+  const store = await openStore(config)
+  await seedDefaultPolicy(store)
+  const rules = [
+    ...config.allowTarget.flatMap(text => parseAllowTarget(text).rule ?? []),
+    ...(isDevelopment ? LOOPBACK_RULES : []),
+  ]
+  const target = createHttpTarget({ rules, connections: config.concurrency })
+  const lag = watchLoopLag(clock)
+  const metrics = createServiceMetrics({ read: () => readService(store, dispatcher, lag) })
+  const listeners: DispatchEvents[] = [metrics.events, ...(options.events ? [options.events] : [])]
+  const dispatcher = createDispatcher({
+    store,
+    target,
+    clock,
+    random: systemRandom,
+    newToken: randomUUID,
+    instance: randomUUID(),
+    slots: config.concurrency,
+    events: tellAll(listeners),
+  })
+  const api = createApi({
+    store,
+    dispatching: dispatcher,
+    clock: clockWith(clock, () => dispatcher.now()),
+    random: systemRandom,
+    limits: DEFAULT_LIMITS,
+    checkTarget: targetUrl => checkTarget(targetUrl, rules),
+    allow: { hosts: [] },
+    metrics: () => metrics.scrape(),
+    health: () => healthOf(store),
+    version: VERSION,
+    log: { level: logLevel, stream: { write: log } },
+    ...(isDevelopment && { practice: scope => addPracticeEndpoints(scope, { clock }) }),
+  })
+  listeners.push(logEvents({ log: api.log, clock }))
+
+  const upkeep = new AbortController()
+  const closeAll = async (): Promise<void> => {
+    upkeep.abort()
+    lag.stop()
+    await target.close()
+    await store.close()
+  }
+  const url = await listen(api, config, closeAll)
+  dispatcher.start()
+  void keepTidy({ store, clock, signal: upkeep.signal, onProblem: error => api.log.warn({ error }, 'sweeping failed') })
+  return {
+    url,
+    store: sayStore(config),
+    version: VERSION,
+    async stop() {
+      // At once: a client that has sent half a request keeps the API open, and must not keep attempts going.
+      const stopped = dispatcher.stop({ graceMs: GRACE_MS })
+      await api.close()
+      await stopped
+      await closeAll()
+    },
+  }
+}
+
+async function openStore(config: ServiceConfig): Promise<TaskStore> {
+  if (config.store === 'memory') return openMemoryStore({ clock: systemClock, bootMs: uptimeMs })
+  try {
+    return await openSqliteStore({ directory: config.data })
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error
+    const what = `the store in ${resolve(config.data)} cannot be opened`
+    throw new StartFailure({ code: error.code, what, because: error.message, cause: error })
+  }
+}
+
+/** What tasks without a policy of their own get; an operator's own version of it stays as it is. */
+async function seedDefaultPolicy(store: TaskStore): Promise<void> {
+  const document = presets.service.retry
+  if ((await store.policy(document.policyId!)) === undefined) await store.putPolicy(document.policyId!, document)
+}
+
+async function listen(
+  api: FastifyInstance,
+  { host, port }: ServiceConfig,
+  giveUp: () => Promise<void>,
+): Promise<string> {
+  try {
+    return await api.listen({ host, port })
+  } catch (error) {
+    await api.close()
+    await giveUp()
+    const { code, message } = error as NodeJS.ErrnoException
+    const isTaken = code === 'EADDRINUSE'
+    throw new StartFailure({
+      code: isTaken ? 'port-taken' : 'cannot-listen',
+      what: `${host}:${port} cannot be listened on`,
+      because: isTaken ? 'Another program listens there, perhaps a service that is already running.' : message,
+      next: ['secondwind serve --port 0'],
+      cause: error,
+    })
+  }
+}
+
+async function healthOf(store: TaskStore): Promise<Health> {
+  try {
+    const { problem, clockSkewMs } = await store.health()
+    return { problems: problem === undefined ? [] : [problem], clockSkewMs }
+  } catch (error) {
+    return { problems: [(error as Error).message], clockSkewMs: 0 }
+  }
+}
+
+/** A scrape looks at no more lanes than this, however many there are. */
+const LANES_PER_PAGE = 200
+const MOST_PAGES = 50
+
+async function readService(store: TaskStore, dispatcher: Dispatcher, lag: LoopLag): Promise<ServiceReading> {
+  const lanes: LaneReading[] = []
+  const reading = { lanes, now: dispatcher.now(), loopLagMs: lag.takeLongestMs() }
+  try {
+    const [counters, health] = await Promise.all([store.counters(), store.health()])
+    let cursor: string | undefined
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const { items, nextCursor } = await store.laneCounters({ limit: LANES_PER_PAGE, ...(cursor && { cursor }) })
+      lanes.push(...items.map(one => ({ counters: one, view: dispatcher.view(one.lane) })))
+      cursor = nextCursor
+      if (cursor === undefined) break
+    }
+    return { ...reading, store: { counters, health } }
+  } catch {
+    // A store that cannot answer is seen by its absence.
+    return reading
+  }
+}
+
+function sayStore({ store, data }: ServiceConfig): string {
+  return store === 'memory' ? 'in memory: lost when the service ends' : resolve(data)
+}
+
+/** The API dates tasks by the store's clock, which alone says when they are due. */
+function clockWith(clock: Clock, now: () => number): Clock {
+  return {
+    now,
+    monotonic: () => clock.monotonic(),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+    arm: alarm => clock.arm(alarm),
+    disarm: alarm => clock.disarm(alarm),
+  }
+}
+
+const VERSION = readVersion()
+
+function readVersion(): string {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(manifest) as { version: string }).version
+}

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { virtualClock } from '@secondwind/resilience/testing'
+import { describe, it } from 'vitest'
+import type { Sweep, TaskStore } from '../stores/task-store.ts'
+import { DEFAULT_RETENTION, keepTidy, sweepAt } from './retention.ts'
+
+const HOUR_MS = 3_600_000
+
+/** A store that has so much to forget at each sweep, and may fail at first. */
+function sweeping(found: readonly (number | Error)[]): { store: TaskStore; asked: Sweep[] } {
+  const asked: Sweep[] = []
+  const left = [...found]
+  const store = {
+    health: () => Promise.resolve({ now: 1_000 * HOUR_MS, clockSkewMs: 0 }),
+    sweep: (ask: Sweep) => {
+      asked.push(ask)
+      const swept = left.shift() ?? 0
+      return swept instanceof Error ? Promise.reject(swept) : Promise.resolve({ now: 0, swept })
+    },
+  }
+  return { store: store as unknown as TaskStore, asked }
+}
+
+describe('retention', () => {
+  it('keeps what succeeded for a week, dead letters for thirty days, and keys for a day after the end', () => {
+    const now = 10_000 * HOUR_MS
+    assert.deepEqual(sweepAt(now, DEFAULT_RETENTION), {
+      finishedBefore: now - 7 * 24 * HOUR_MS,
+      deadBefore: now - 30 * 24 * HOUR_MS,
+      keysBefore: now - 24 * HOUR_MS,
+      limit: 500,
+    })
+  })
+
+  it('goes on at once while there is more to forget, and rests for a minute when there is not', async () => {
+    const clock = virtualClock()
+    const { store, asked } = sweeping([500, 500, 7])
+    const { signal, abort } = controller()
+    const kept = keepTidy({ store, clock, signal, onProblem: error => assert.fail(String(error)) })
+    await clock.advance(1_000)
+    assert.equal(asked.length, 3)
+    await clock.advance(60_000)
+    assert.equal(asked.length, 4)
+    abort()
+    await kept
+  })
+
+  it('tells of a step that failed, and tries again after the rest', async () => {
+    const clock = virtualClock()
+    const full = new Error('the disk is full')
+    const { store, asked } = sweeping([full, 1])
+    const { signal, abort } = controller()
+    const problems: unknown[] = []
+    const kept = keepTidy({ store, clock, signal, onProblem: error => problems.push(error) })
+    await clock.advance(60_001)
+    assert.deepEqual(problems, [full])
+    assert.equal(asked.length, 2)
+    abort()
+    await kept
+  })
+})
+
+function controller(): { signal: AbortSignal; abort: () => void } {
+  const one = new AbortController()
+  return { signal: one.signal, abort: () => one.abort() }
+}

@@ -1,0 +1,64 @@
+import { systemClock, type Clock } from '@secondwind/resilience'
+import type { Sweep, TaskStore } from '../stores/task-store.ts'
+
+/** How long what has ended is kept. */
+export interface Retention {
+  readonly finishedMs: number
+  readonly deadMs: number
+  /** How long after its end a task's key still finds it. */
+  readonly keyMs: number
+}
+
+const DAY_MS = 86_400_000
+
+export const DEFAULT_RETENTION: Retention = {
+  finishedMs: 7 * DAY_MS, // a week: long enough to answer "did it arrive?"
+  deadMs: 30 * DAY_MS, // a month: somebody still has to decide what becomes of them
+  keyMs: DAY_MS, // a caller that repeats its request a day later means another one
+}
+
+/** Small enough not to be felt by those who claim meanwhile. */
+const STEP = 500
+const PAUSE_MS = 60_000
+
+export function sweepAt(now: number, retention: Retention): Sweep {
+  return {
+    finishedBefore: now - retention.finishedMs,
+    deadBefore: now - retention.deadMs,
+    keysBefore: now - retention.keyMs,
+    limit: STEP,
+  }
+}
+
+export interface Upkeep {
+  readonly store: TaskStore
+  readonly retention?: Retention
+  readonly clock?: Clock
+  readonly signal: AbortSignal
+  readonly onProblem: (error: unknown) => void
+}
+
+/** Forgets what ended long ago, a little at a time, until the signal. A failed step is tried again after the pause. */
+export async function keepTidy(upkeep: Upkeep): Promise<void> {
+  const { store, retention = DEFAULT_RETENTION, clock = systemClock, signal, onProblem } = upkeep
+  while (!signal.aborted) {
+    const wasFull = await sweepOnce(store, retention, onProblem)
+    // The event loop has its turn between two full steps; nobody waits for this work.
+    await clock.sleep(wasFull ? 1 : PAUSE_MS, signal).catch(() => undefined)
+  }
+}
+
+async function sweepOnce(
+  store: TaskStore,
+  retention: Retention,
+  onProblem: (error: unknown) => void,
+): Promise<boolean> {
+  try {
+    const { now } = await store.health()
+    const { swept } = await store.sweep(sweepAt(now, retention))
+    return swept >= STEP
+  } catch (error) {
+    onProblem(error)
+    return false
+  }
+}
