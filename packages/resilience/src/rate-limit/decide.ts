@@ -11,7 +11,7 @@
  * The bucket is changed in place: it is written at every attempt.
  */
 import { waitEndsAt, type Arrival } from '../bulkhead/decide.ts'
-import { refill, type Tokens } from '../tokens/decide.ts'
+import { refill, type TokenRate, type Tokens } from '../tokens/decide.ts'
 import type { RateLimitPolicy } from './policy.ts'
 
 export interface Bucket extends Tokens {
@@ -97,7 +97,8 @@ function forgetGivenBack({ perSecond, burst }: RateLimitPolicy, bucket: Bucket):
   while (bucket.givenBack[0]! < keptSince) bucket.givenBack.shift()
 }
 
-function nextTokenAt({ perSecond }: RateLimitPolicy, { tokens, countedAt }: Tokens): number {
+/** When a whole token is there; long ago if it is. */
+export function nextTokenAt({ perSecond }: TokenRate, { tokens, countedAt }: Tokens): number {
   const missing = 1 - tokens
   return missing > EPSILON ? countedAt + (missing / perSecond) * 1000 : -Infinity
 }

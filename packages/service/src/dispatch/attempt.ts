@@ -1,0 +1,215 @@
+/**
+ * The story of one attempt, from a lease in hand to its end on the way to the store.
+ *
+ *  1. A request is sent only while its whole time-out fits into the lease, measured from before the claim was asked for.
+ *  2. What was never sent is released, and counts nothing. What was sent counts, however it ended.
+ *  3. Its end is said once: by the target, by the alarm, or by whoever cut it off. What comes later is not heard.
+ */
+import { NOT_ARMED, type Alarm, type Outcome, type RetryPolicy } from '@secondwind/resilience'
+import { lane as lanes } from '@secondwind/resilience/rules'
+import type { TargetAnswer } from '../targets/target.ts'
+import { expire, settle, type AttemptResult } from '../task/settle.ts'
+import type { ClaimedTask } from '../task/task.ts'
+import { headersOf } from './attempt-headers.ts'
+import { cutOff, readAnswer } from './outcome.ts'
+import type { Policies } from './policies.ts'
+import type { DispatchPorts } from './ports.ts'
+import type { ServedLane } from './served-lane.ts'
+import type { Settling } from './settling.ts'
+import type { Mark } from './store-time.ts'
+
+/** The target's own time-out goes first: it knows how far the request had come. */
+const GRACE_MS = 500
+
+/** Of what a lease has beyond the time-out, so much may pass before sending; the rest is for clocks that disagree. */
+const SPENDABLE = 2 / 3
+
+/** What an attempt needs of its surroundings. */
+export interface AttemptSetting {
+  readonly ports: DispatchPorts
+  readonly policies: Policies
+  readonly settling: Settling
+  /** By task, while its request is under way. */
+  readonly underWay: Map<string, Attempt>
+  /** It holds its slot no longer. */
+  readonly onEnd: (lane: ServedLane) => void
+  /** The lane's breaker or hold changed: that has to be remembered. */
+  readonly onPhase: (lane: ServedLane) => void
+  /** No attempt can be made under a policy that is not there. */
+  readonly onPolicyMissing: (task: ClaimedTask, lane: ServedLane) => void
+}
+
+/** A task, and how it was claimed. */
+interface Claimed {
+  readonly task: ClaimedTask
+  readonly lane: ServedLane
+  /** The limit that the claim carried. */
+  readonly limit: number
+  /** Before it was asked for. */
+  readonly claimedAt: Mark
+}
+
+type Permit = NonNullable<ReturnType<typeof lanes.start>>
+type Came = ReturnType<typeof cutOff>
+
+const IGNORED: Outcome = { kind: 'failure', fault: 'ignored' }
+
+export class Attempt implements Alarm {
+  dueAt = 0
+  slot: number = NOT_ARMED
+  readonly #setting: AttemptSetting
+  readonly #claim: Claimed
+  readonly #task: ClaimedTask
+  readonly #lane: ServedLane
+  readonly #controller = new AbortController()
+  #policy!: RetryPolicy
+  #permit!: Permit
+  #startedAt = 0
+  #startedElapsed = 0
+  #inFlight = 0
+  #isOver = false
+
+  constructor(setting: AttemptSetting, claim: Claimed) {
+    this.#setting = setting
+    this.#claim = claim
+    this.#task = claim.task
+    this.#lane = claim.lane
+  }
+
+  /** Whether it may be sent now: then it is paid for, and has to be. If not, its lease is on its way back already. */
+  admit(): boolean {
+    const { policies, settling } = this.#setting
+    settling.takeInHand(this.#task)
+    const policy = policies.atHand(this.#task)
+    if (policy !== undefined) return this.#admit(policy)
+    void this.#findPolicy()
+    return false
+  }
+
+  /** Once it is admitted. */
+  send(): void {
+    const { ports, underWay } = this.#setting
+    const { taskId, progress, request } = this.#task
+    const timeoutMs = Math.min(this.#policy.attemptTimeoutMs, progress.expiresAt - this.#startedAt)
+    this.#startedElapsed = ports.clock.monotonic()
+    this.dueAt = this.#startedElapsed + timeoutMs + GRACE_MS
+    ports.clock.arm(this)
+    underWay.set(taskId, this)
+    const headers = headersOf(this.#task, timeoutMs, ports.random)
+    try {
+      ports.target.send({ request, headers, timeoutMs }, this.#controller.signal).then(this.#heard, this.#broke)
+    } catch (error) {
+      this.#broke(error)
+    }
+  }
+
+  async #findPolicy(): Promise<void> {
+    const policy = await this.#setting.policies.find(this.#task)
+    if (policy === 'missing') this.#setting.onPolicyMissing(this.#task, this.#lane)
+    if (policy === undefined || policy === 'missing') this.#release()
+    else if (this.#admit(policy)) this.send()
+  }
+
+  #admit(policy: RetryPolicy): boolean {
+    const now = this.#setting.ports.time.now()
+    if (this.#task.progress.expiresAt <= now) return this.#expire()
+    const permit = this.#fits(policy) ? this.#permitFor(now) : undefined
+    if (permit === undefined) return this.#release()
+    this.#policy = policy
+    this.#permit = permit
+    this.#startedAt = now
+    this.#lane.starting--
+    this.#inFlight = ++this.#lane.running
+    return true
+  }
+
+  #fits({ attemptTimeoutMs }: RetryPolicy): boolean {
+    const spareMs = (this.#task.leaseMs - attemptTimeoutMs) * SPENDABLE
+    return this.#setting.ports.time.passedSince(this.#claim.claimedAt) <= spareMs
+  }
+
+  /** None when the partition is somebody else's, or a gate has shut while the claim was under way. */
+  #permitFor(now: number): Permit | undefined {
+    const { partition, state, running } = this.#lane
+    if (partition.phase === 'gone') return undefined
+    const wish = { kind: this.#task.queue.kind, underWay: running, allowedUnder: this.#claim.limit }
+    return lanes.start(this.#setting.ports.lanePolicy, state, wish, now)
+  }
+
+  /** Its deadline passed while it waited: there is nobody left to send it for. */
+  #expire(): false {
+    const settlement = expire(this.#task)
+    this.#setting.settling.settle({ task: this.#task, settlement, lane: this.#lane, latenessMs: 0, overheadMs: 0 })
+    return this.#leaveUnsent()
+  }
+
+  #release(): false {
+    const { taskId, lease } = this.#task
+    this.#setting.settling.release({ taskId, token: lease.token, task: this.#task })
+    return this.#leaveUnsent()
+  }
+
+  #leaveUnsent(): false {
+    this.#lane.starting--
+    this.#setting.onEnd(this.#lane)
+    return false
+  }
+
+  readonly #heard = (answer: TargetAnswer): void => {
+    if (!this.#isOver) this.#end(readAnswer(answer, this.#policy, this.#setting.ports.time.now()))
+  }
+
+  /** A target says what went wrong and does not throw it: this is a mistake of ours, and the task's chance all the same. */
+  readonly #broke = (error: unknown): void => {
+    this.#setting.ports.events.warning('target-broke', `a target threw: ${String(error).slice(0, 200)}`)
+    if (!this.#isOver) this.#end(cutOff('target-broke', 'the target failed in a way that it does not know itself'))
+  }
+
+  ring(): void {
+    this.#controller.abort()
+    this.#end(cutOff('attempt-timeout', `no answer within ${this.#policy.attemptTimeoutMs} ms`))
+  }
+
+  /** Ends it now, for a reason of ours: what it had begun may have been carried out, but nothing is learned from it. */
+  cut(errorCode: string, errorMessage: string): void {
+    if (this.#isOver) return
+    this.#controller.abort()
+    this.#end(cutOff(errorCode, errorMessage), IGNORED)
+  }
+
+  /** Whether its lease is over, by the store's own clock: after a suspend, alarms come too late. */
+  isOverdue(storeNow: number): boolean {
+    return storeNow >= this.#task.lease.endsAt
+  }
+
+  /** `heard` is what the destination has shown of itself: usually the same. */
+  #end(came: Came, heard: Outcome = came.outcome): void {
+    const { ports, settling, underWay } = this.#setting
+    const lane = this.#lane
+    this.#isOver = true
+    ports.clock.disarm(this)
+    underWay.delete(this.#task.taskId)
+    const now = ports.time.now()
+    const durationMs = Math.max(0, Math.round(ports.clock.monotonic() - this.#startedElapsed))
+    const result: AttemptResult = { ...came, startedAt: this.#startedAt, durationMs }
+    const roll = ports.random()
+    this.#judge({ outcome: heard, durationMs, inFlight: this.#inFlight, roll }, now)
+    const moment = { now, roll, expectedCallMs: lanes.expectedMs(lane.state) }
+    settling.settle({
+      task: this.#task,
+      settlement: settle(this.#task, this.#policy, result, moment),
+      lane,
+      latenessMs: Math.max(0, this.#startedAt - this.#task.dueAt),
+      overheadMs: Math.max(0, this.#startedAt - Math.max(this.#task.dueAt, lane.openSince)),
+    })
+    lane.running--
+    this.#setting.onEnd(lane)
+  }
+
+  /** What the lane learns from it; one that is no longer ours has nobody to tell. */
+  #judge(call: lanes.EndedCall, now: number): void {
+    const { ports, onPhase } = this.#setting
+    const hasChanged = lanes.end(ports.lanePolicy, this.#lane.state, this.#permit, call, now)
+    if (hasChanged && this.#lane.partition.phase !== 'gone') onPhase(this.#lane)
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * Claims: one at a time per partition, over all of its lanes that were given slots, each with a token of its own.
+ *
+ *  1. Only what can start now is asked for, and what comes back is started at once.
+ *  2. An answer sets a queue's next due instant, but never above what was heard of since the claim was sent.
+ *  3. Without an answer nobody knows whether leases were made. The partition is left, so that its token changes and a late
+ *     call is refused; then whatever carries the claim's token was never sent, and is released.
+ */
+import { lane as lanes, shares } from '@secondwind/resilience/rules'
+import { laneKey, queueKey } from '../task/lane.ts'
+import type { Ask, ClaimAnswer } from '../stores/task-store.ts'
+import { Attempt, type AttemptSetting } from './attempt.ts'
+import type { ServedLane, ServedQueue } from './served-lane.ts'
+import type { ServedPartition } from './served-partition.ts'
+import { portionsOf, type Portion } from './share.ts'
+import type { Mark } from './store-time.ts'
+
+interface ClaimsOptions {
+  readonly setting: AttemptSetting
+  readonly shares: shares.Shares<ServedLane>
+  /** The lane's part of a claim is answered; `isFull` when the store gave less than was due. */
+  readonly onAnswer: (lane: ServedLane, isFull: boolean) => void
+  readonly onDoubt: (partition: ServedPartition, claimToken: string) => void
+  readonly onLost: (partition: ServedPartition) => void
+  /** The loop's next turn, at once. */
+  readonly turn: () => void
+}
+
+/** What one lane asks for in a claim. */
+interface LanePart {
+  readonly lane: ServedLane
+  readonly limit: number
+  readonly portions: readonly Portion<ServedQueue>[]
+}
+
+export class Claims {
+  readonly #options: ClaimsOptions
+
+  constructor(options: ClaimsOptions) {
+    this.#options = options
+  }
+
+  /** Asks for what the lanes have slots for. */
+  send(partition: ServedPartition, asking: readonly ServedLane[]): void {
+    partition.claim = this.#claim(
+      partition,
+      asking.map(lane => this.#partOf(lane)),
+    )
+  }
+
+  #partOf(lane: ServedLane): LanePart {
+    const { time, lanePolicy } = this.#options.setting.ports
+    const now = time.now()
+    const allowed = lanes.allowance(lanePolicy, lane.state, now, lane.leases - lane.asked)
+    const portions = portionsOf(lane.queues.values(), allowed, lane.asked, time.storeNow())
+    for (const { of } of portions) of.hintedAt = Infinity
+    return { lane, limit: lanes.limitAt(lanePolicy, lane.state, now), portions }
+  }
+
+  async #claim(partition: ServedPartition, parts: readonly LanePart[]): Promise<void> {
+    const { calls, store, time, newToken } = this.#options.setting.ports
+    const token = newToken()
+    const mark = time.mark()
+    const claim = { partition: partition.number, steward: partition.token, token, asks: parts.flatMap(asksOf) }
+    const answer = await calls.ask(() => store.claim(claim))
+    partition.claim = undefined
+    const attempts = answer?.kind === 'claimed' ? this.#admit(parts, answer, mark) : []
+    for (const { lane } of parts) this.#giveBack(lane)
+    if (answer === undefined) this.#options.onDoubt(partition, token)
+    else if (answer.kind === 'refused') this.#options.onLost(partition)
+    else this.#tell(partition, parts, answer)
+    // The store works on the next claim while these are sent.
+    this.#options.turn()
+    for (const attempt of attempts) attempt.send()
+  }
+
+  /** Those that may start, in the order in which they were due. */
+  #admit(parts: readonly LanePart[], { tasks }: Claimed, claimedAt: Mark): Attempt[] {
+    const partOf = new Map(parts.map(part => [part.lane.key, part]))
+    return tasks
+      .map(task => {
+        const { lane, limit } = partOf.get(laneKey(task))!
+        lane.asked--
+        lane.starting++
+        return new Attempt(this.#options.setting, { task, lane, limit, claimedAt })
+      })
+      .filter(attempt => attempt.admit())
+  }
+
+  /** Slots that nothing was found for. */
+  #giveBack(lane: ServedLane): void {
+    for (; lane.asked > 0; lane.asked--) shares.giveSlotBack(this.#options.shares, lane.share)
+  }
+
+  #tell(partition: ServedPartition, parts: readonly LanePart[], answer: Claimed & { readonly now: number }): void {
+    const heads = new Map(answer.heads.map(({ lane, queue, dueAt }) => [`${lane} ${queue}`, dueAt]))
+    const claimed = new Map<string, number>()
+    for (const task of answer.tasks) {
+      const name = `${laneKey(task)} ${queueKey(task.queue)}`
+      claimed.set(name, (claimed.get(name) ?? 0) + 1)
+    }
+    for (const { lane, portions } of parts) {
+      let isFull = false
+      for (const { of: queue, count } of portions) {
+        const name = `${lane.key} ${queue.key}`
+        const dueAt = heads.get(name) ?? null
+        const isFilled = (claimed.get(name) ?? 0) >= count
+        if (!isFilled && dueAt !== null && dueAt <= answer.now) isFull = true
+        lane.answered(queue, dueAt, isFilled)
+      }
+      this.#options.onAnswer(lane, isFull)
+    }
+    for (const lane of partition.parked) this.#options.onAnswer(lane, false)
+    partition.parked.clear()
+  }
+}
+
+type Claimed = Extract<ClaimAnswer, { kind: 'claimed' }>
+
+function asksOf({ lane, limit, portions }: LanePart): Ask[] {
+  return portions.map(({ of, count }) => ({ lane: lane.key, queue: of.key, count, limit }))
+}

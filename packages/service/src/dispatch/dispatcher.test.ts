@@ -1,0 +1,396 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { DEFAULT_POLICY } from '@secondwind/resilience'
+import { laneKey } from '../task/lane.ts'
+import type { AttemptEnded, Held, TaskEnded } from '../telemetry/events.ts'
+import { WELL } from './simulation/faulty-store.test-kit.ts'
+import type { SimulatedProcess } from './simulation/instance.test-kit.ts'
+import type { Behaviour } from './simulation/scripted-target.test-kit.ts'
+import { neighbourOf, World, type WorldOptions } from './simulation/world.test-kit.ts'
+
+const LANE = { tenant: 'acme', destination: 'https://api.example' }
+const KEY = laneKey(LANE)
+
+const GOOD: Behaviour = { kind: 'answers', status: 200, ms: 50 }
+const DOWN: Behaviour = { kind: 'answers', status: 503, ms: 50 }
+const HUNG: Behaviour = { kind: 'hangs', ms: 1e9 }
+
+/** One instance that has settled in, and what it told. */
+async function setting(options: WorldOptions = {}) {
+  const attempts: AttemptEnded[] = []
+  const ended: TaskEnded[] = []
+  const held: Held[] = []
+  const warnings: string[] = []
+  const world = new World({
+    ...options,
+    policy: { jitterType: 'NONE', initialDelayMs: 1_000, totalBudgetMs: 600_000, ...options.policy },
+    events: {
+      attemptEnded: event => attempts.push(event),
+      taskEnded: event => ended.push(event),
+      held: event => held.push(event),
+      warning: (code, text) => warnings.push(`${code}: ${text}`),
+    },
+  })
+  const instance = world.start()
+  await world.clock.advance(20_000)
+  const sentAt = (): number[] => world.destinations.seen.map(({ at }) => at - 20_000)
+  return { world, instance, attempts, ended, held, warnings, sentAt }
+}
+
+async function stopped(world: World, { dispatcher }: SimulatedProcess, graceMs: number): Promise<void> {
+  const stop = dispatcher.stop({ graceMs })
+  await world.clock.advance(graceMs + 10_000)
+  await stop
+}
+
+describe('a task', () => {
+  it('is sent when it is due, and again after each wait, until it succeeds', async () => {
+    const { world, sentAt, ended, attempts } = await setting({
+      behaviourOf: (_, at) => (at < 24_000 ? DOWN : GOOD),
+    })
+    await world.enqueue({ delayMs: 1_500 })
+    await world.finish(20_000)
+    assert.deepEqual(sentAt(), [1_500, 2_550, 4_600])
+    assert.deepEqual(
+      attempts.map(({ attemptNumber, outcome, latenessMs, overheadMs, durationMs }) => [
+        attemptNumber,
+        outcome,
+        latenessMs,
+        overheadMs,
+        durationMs,
+      ]),
+      [
+        [1, 'transient', 0, 0, 50],
+        [2, 'transient', 0, 0, 50],
+        [3, 'success', 0, 0, 50],
+      ],
+    )
+    assert.equal(ended[0]?.status, 'SUCCEEDED')
+    assert.equal(ended[0]?.ageMs, 4_650)
+  })
+
+  it('ends without a request when its deadline passed while it waited', async () => {
+    const { world, instance, ended } = await setting()
+    const task = await world.enqueue({ delayMs: 1_000, policy: { totalBudgetMs: 500 } })
+    instance.freeze()
+    await world.clock.advance(2_000)
+    instance.thaw()
+    await world.clock.advance(100)
+    assert.equal(await world.statusOf(task), 'EXHAUSTED')
+    assert.deepEqual([ended[0]?.reason, ended[0]?.attemptNumber, world.destinations.seen.length], ['deadline', 0, 0])
+  })
+
+  it('is told how much of its deadline is left, and never more than an attempt may take', async () => {
+    const told: number[] = []
+    const { world } = await setting({
+      onRequest: ({ delivery }) => told.push(delivery.timeoutMs, Number(delivery.headers['x-timeout-ms'])),
+    })
+    await world.enqueue({ policy: { totalBudgetMs: 4_000, attemptTimeoutMs: 10_000 } })
+    await world.enqueue({ policy: { totalBudgetMs: 40_000, attemptTimeoutMs: 10_000 } })
+    await world.clock.advance(500)
+    assert.deepEqual(told, [4_000, 4_000, 10_000, 10_000])
+  })
+
+  it('whose policy is not there waits, is told of, and goes on when it is', async () => {
+    const { world, warnings } = await setting({ policy: { totalBudgetMs: 600_000 } })
+    const task = await world.enqueueUnder('later', 1)
+    await world.clock.advance(1_000)
+    assert.equal(await world.statusOf(task), 'PENDING')
+    assert.match(
+      warnings[0] ?? '',
+      /^policy-missing: acme https:\/\/api.example: policy later, version 1, is not there/,
+    )
+    await world.store.putPolicy('later', DEFAULT_POLICY)
+    await world.clock.advance(61_000)
+    assert.equal(await world.statusOf(task), 'SUCCEEDED')
+    assert.ok(warnings.length <= 2, 'once a minute')
+  })
+
+  it('that is cancelled under way is cut off, and its lane learns nothing from it', async () => {
+    const { world, instance, ended } = await setting({
+      behaviourOf: () => HUNG,
+      lanes: { breaker: { window: 'consecutive', consecutiveFailures: 1 } },
+    })
+    const task = await world.enqueue()
+    await world.clock.advance(100)
+    await world.store.cancel(task.taskId)
+    instance.dispatcher.cut(task.taskId)
+    await world.clock.advance(10)
+    assert.equal(await world.statusOf(task), 'CANCELLED')
+    assert.equal(world.destinations.open.size, 0)
+    assert.equal(ended[0]?.status, 'CANCELLED')
+    assert.equal(instance.dispatcher.view(KEY)?.breaker, 'closed')
+  })
+
+  it('that an operator wants now goes before all others of its lane', async () => {
+    const { world } = await setting({ lanes: { limit: 1 } })
+    await world.enqueueMany(5)
+    const wanted = await world.enqueue({ delayMs: 500_000 })
+    await world.clock.advance(10)
+    await world.store.attemptNow(wanted.taskId)
+    await world.finish(10_000)
+    assert.equal(world.destinations.seen[1]?.idempotencyKey, wanted.taskId)
+  })
+
+  it('of a machine that slept over its lease is cut off when it wakes', async () => {
+    const { world, instance } = await setting({ behaviourOf: () => HUNG })
+    const task = await world.enqueue({ policy: { attemptTimeoutMs: 20_000, maxAttempts: 1 } })
+    await world.clock.advance(100)
+    instance.freeze()
+    await world.clock.advance(60_000)
+    instance.wake(60_000)
+    await world.clock.advance(3_000)
+    assert.equal(world.destinations.open.size, 0)
+    assert.equal(await world.statusOf(task), 'EXHAUSTED')
+  })
+})
+
+describe('a clock', () => {
+  it('of the store that leaps makes due what it has leapt over', async () => {
+    const { world } = await setting()
+    const task = await world.enqueue({ delayMs: 60_000 })
+    await world.clock.advance(1_000)
+    world.storeOffsetMs += 60_000
+    await world.clock.advance(1_500)
+    assert.equal(await world.statusOf(task), 'SUCCEEDED')
+  })
+
+  it('of the store that falls back delays by as much, and sends nothing twice', async () => {
+    const { world, sentAt } = await setting()
+    await world.enqueue({ delayMs: 5_000 })
+    await world.clock.advance(1_000)
+    world.storeOffsetMs -= 3_000
+    await world.finish(20_000)
+    assert.deepEqual(sentAt(), [8_000])
+  })
+})
+
+describe('a destination that is dead', () => {
+  it('costs its tasks few attempts, and the store few calls, however many wait', async () => {
+    let calls = 0
+    const { world, instance } = await setting({
+      behaviourOf: () => DOWN,
+      fateOf: (_, verb) => {
+        if (verb === 'claim' || verb === 'settle' || verb === 'release') calls++
+        return WELL
+      },
+    })
+    await world.enqueueMany(2_000, { policy: { totalBudgetMs: 36_000_000, maxAttempts: 10 } })
+    await world.clock.advance(10_000)
+    assert.equal(instance.dispatcher.view(KEY)?.breaker, 'open')
+    const [sent, asked] = [world.destinations.seen.length, calls]
+    await world.clock.advance(1_200_000)
+    const more = world.destinations.seen.length - sent
+    assert.ok(more > 0 && more < 30, `${more} requests in twenty minutes`)
+    assert.ok(calls - asked < 100, `${calls - asked} calls in twenty minutes`)
+  })
+
+  it('and is back is begun with one request, and has all of them after a while', async () => {
+    let isBack = false
+    const { world, instance, held } = await setting({
+      slots: 100,
+      lanes: { limit: 50, breaker: { openMs: 5_000, probes: 1 } },
+      behaviourOf: () => (isBack ? { kind: 'answers', status: 200, ms: 400 } : DOWN),
+    })
+    await world.enqueueMany(600, { policy: { totalBudgetMs: 36_000_000, maxAttempts: 10 } })
+    await world.clock.advance(3_000)
+    isBack = true
+    const most: number[] = []
+    for (let second = 0; second < 16; second++) {
+      await world.clock.advance(1_000)
+      most.push(world.destinations.open.size)
+    }
+    const begin = most.findIndex(count => count > 0)
+    for (const [seconds, count] of most.slice(begin).entries())
+      assert.ok(count <= 2 ** ((seconds + 1) / 2), `${count} after ${seconds} s: ${most.join()}`)
+    assert.ok(Math.max(...most) >= 16, most.join())
+    assert.ok(held.some(({ reason }) => reason === 'breaker-open'))
+    assert.equal(instance.dispatcher.view(KEY)?.breaker, 'closed')
+  })
+
+  it('that asks for time gets it from the whole lane', async () => {
+    const { world, sentAt, instance } = await setting({
+      lanes: { limit: 1 },
+      behaviourOf: (_, at) =>
+        at < 20_100
+          ? { kind: 'answers', status: 429, ms: 10, retryAfterS: 8 }
+          : { kind: 'answers', status: 200, ms: 10 },
+    })
+    await world.enqueueMany(3)
+    await world.clock.advance(1_000)
+    assert.deepEqual(instance.dispatcher.view(KEY)?.hold?.reason, 'retry-after')
+    await world.clock.advance(8_000)
+    assert.equal(sentAt()[0], 0)
+    assert.equal(sentAt()[1], 8_010)
+  })
+})
+
+describe('tenants and destinations', () => {
+  it('share slots: one whose calls all hang takes no more than its part', async () => {
+    const { world } = await setting({
+      slots: 20,
+      behaviourOf: destination => (destination.includes('slow') ? HUNG : GOOD),
+    })
+    await world.enqueueMany(100, {
+      tenant: 'slow',
+      destination: 'https://slow.example',
+      policy: { attemptTimeoutMs: 9_000 },
+    })
+    await world.clock.advance(100)
+    const quick = await world.enqueueMany(40, { tenant: 'quick', destination: 'https://quick.example' })
+    await world.clock.advance(2_500)
+    for (const task of quick) assert.equal(await world.statusOf(task), 'SUCCEEDED')
+  })
+
+  it('do not wait for each other: a lane that is shut keeps nobody', async () => {
+    const { world } = await setting({
+      lanes: { breaker: { window: 'consecutive', consecutiveFailures: 2, openMs: 60_000 } },
+      behaviourOf: destination => (destination.includes('dead') ? DOWN : GOOD),
+    })
+    await world.enqueueMany(50, { destination: 'https://dead.example' })
+    const others = await world.enqueueMany(20)
+    await world.clock.advance(1_000)
+    for (const task of others) assert.equal(await world.statusOf(task), 'SUCCEEDED')
+  })
+})
+
+describe('claims', () => {
+  it('ask for more at a time, the more a queue gives', async () => {
+    let claims = 0
+    const { world } = await setting({
+      slots: 200,
+      fateOf: (_, verb) => {
+        if (verb === 'claim') claims++
+        return verb === 'claim' ? { ...WELL, afterMs: 20 } : WELL
+      },
+    })
+    await world.enqueueMany(1_000)
+    await world.finish(10_000)
+    assert.ok(claims < 60, `${claims} claims for a thousand tasks`)
+  })
+
+  it('of one lane keep no other lane of its partition waiting for longer than their answer', async () => {
+    const other = neighbourOf(LANE)
+    const { world } = await setting({
+      fateOf: (_, verb) => (verb === 'claim' ? { ...WELL, afterMs: 300 } : WELL),
+    })
+    await world.enqueue()
+    await world.clock.advance(100)
+    const task = await world.enqueue(other)
+    await world.clock.advance(700)
+    assert.equal(await world.statusOf(task), 'SUCCEEDED')
+  })
+})
+
+describe('instances', () => {
+  it('that find what others have begun go on with one request at a time', async () => {
+    const world = new World({ slots: 50, behaviourOf: () => ({ kind: 'answers', status: 200, ms: 400 }) })
+    await world.enqueueMany(100)
+    await world.enqueue({ attemptsMade: 1 })
+    world.start()
+    const most: number[] = []
+    for (let second = 0; second < 9; second++) {
+      await world.clock.advance(1_000)
+      most.push(world.destinations.open.size)
+    }
+    for (const [second, count] of most.entries()) assert.ok(count <= 2 ** ((second + 1) / 2), most.join())
+    assert.ok(Math.max(...most) >= 8, most.join())
+  })
+
+  it('that are stopped while they begin leave nothing in their name', async () => {
+    const world = new World({ fateOf: (_, verb) => (verb === 'take' ? { ...WELL, afterMs: 500 } : WELL) })
+    const instance = world.start()
+    await world.clock.advance(200)
+    await stopped(world, instance, 100)
+    assert.deepEqual((await world.store.beat('onlooker')).stewards, [])
+  })
+
+  it('share the partitions, and each task is sent once', async () => {
+    const { world } = await setting()
+    world.start()
+    world.start()
+    await world.clock.advance(20_000)
+    for (let n = 0; n < 30; n++) await world.enqueue({ destination: `https://api-${n}.example` })
+    await world.finish(5_000)
+    assert.equal(world.destinations.seen.length, 30)
+    const senders = new Set(world.destinations.seen.map(({ process }) => process.name))
+    assert.equal(senders.size, 3)
+  })
+
+  it('hand over what they have learned of a lane', async () => {
+    const { world, instance } = await setting({
+      lanes: { breaker: { window: 'consecutive', consecutiveFailures: 1, openMs: 120_000 } },
+      behaviourOf: () => DOWN,
+    })
+    await world.enqueue()
+    await world.clock.advance(1_000)
+    assert.equal(instance.dispatcher.view(KEY)?.breaker, 'open')
+    instance.kill()
+    const next = world.start()
+    await world.clock.advance(15_000)
+    const view = next.dispatcher.view(KEY)
+    assert.deepEqual([view?.breaker, view?.hold?.reason], ['open', 'breaker-open'])
+    assert.equal(world.destinations.seen.length, 1)
+  })
+
+  it('that stop let attempts end, give their partitions away, and leave nothing under way', async () => {
+    const { world, instance } = await setting()
+    await world.enqueueMany(10)
+    await world.clock.advance(10)
+    await stopped(world, instance, 1_000)
+    assert.equal((await world.store.counters()).tasks.SUCCEEDED, 10)
+    const { stewards } = await world.store.beat('onlooker')
+    assert.deepEqual(stewards, [])
+    assert.equal(world.clock.pending, 0, 'nothing is armed any more')
+  })
+
+  it('that stop cut off what takes too long: it was sent, and counts', async () => {
+    const { world, instance } = await setting({ behaviourOf: () => HUNG, lanes: { limit: 2 } })
+    const tasks = await world.enqueueMany(3)
+    await world.clock.advance(10)
+    await stopped(world, instance, 500)
+    const rows = await Promise.all(
+      tasks.map(async ({ taskId }) => (await world.store.attempts({ taskId, limit: 10 })).items),
+    )
+    assert.deepEqual(
+      rows.map(items => items.map(({ outcome, errorCode }) => `${outcome} ${errorCode}`)),
+      [['ambiguous shutdown'], ['ambiguous shutdown'], []],
+    )
+    for (const task of tasks) assert.equal(await world.statusOf(task), 'PENDING')
+  })
+})
+
+describe('a store that cannot be reached', () => {
+  it('is left alone for a while, and nothing is lost when it is back', async () => {
+    let isDown = false
+    let calls = 0
+    const { world, instance, warnings } = await setting({
+      fateOf: () => {
+        if (isDown) calls++
+        return isDown ? { ...WELL, isApplied: false, answer: 'error' } : WELL
+      },
+    })
+    await world.enqueueMany(10, { delayMs: 1_000 })
+    isDown = true
+    await world.clock.advance(30_000)
+    assert.equal(instance.dispatcher.view(KEY)?.hold?.reason ?? 'store', 'store')
+    assert.ok(calls < 200, `${calls} calls in half a minute`)
+    assert.match(warnings.join(), /store-unavailable/)
+    isDown = false
+    await world.clock.advance(10_000)
+    assert.equal((await world.store.counters()).tasks.SUCCEEDED, 10)
+    assert.equal(world.destinations.seen.length, 10)
+  })
+})
+
+describe('a view of a lane', () => {
+  it('says what waits, why, and until when; of a lane that is not served here it says nothing', async () => {
+    const { world, instance } = await setting({ behaviourOf: () => HUNG, lanes: { limit: 2 } })
+    await world.enqueueMany(3)
+    await world.clock.advance(10)
+    const view = instance.dispatcher.view(KEY)
+    assert.deepEqual([view?.limit, view?.inFlight, view?.hold?.reason], [2, 2, 'concurrency'])
+    assert.equal(view?.oldestDueAt, world.clock.now() - 10)
+    assert.equal(instance.dispatcher.view('acme https://other.example'), undefined)
+  })
+})

@@ -1,0 +1,261 @@
+/**
+ * Sends what is due. It schedules lanes, not tasks: breaker, budget, rate and limits close a lane by not asking its queues,
+ * so that a dead destination with a million tasks costs one alarm.
+ *
+ *   stewardship ──► listing ──► loop ──► claims ──► attempt ──► settling
+ *   who serves      what        whose    what is    one         what came of it,
+ *   which part      waits       turn     taken      request     in the store
+ *
+ * Beside them, once a second: `upkeep` (lost leases, deadlines) and `remembering` (what the next steward has to know).
+ */
+import { NOT_ARMED, type Alarm, type Clock, type Random } from '@secondwind/resilience'
+import { shares, withLaneDefaults, type LaneInput } from '@secondwind/resilience/rules'
+import type { Hint, TaskStore } from '../stores/task-store.ts'
+import type { Target } from '../targets/target.ts'
+import { partitionOf, queueKey } from '../task/lane.ts'
+import type { Dispatching, LaneView } from '../task/lane-view.ts'
+import { partitionOfTask } from '../task/task-id.ts'
+import type { DispatchEvents } from '../telemetry/events.ts'
+import type { Attempt } from './attempt.ts'
+import { BEAT_MS } from './fleet.ts'
+import { Listing } from './listing.ts'
+import { Loop } from './loop.ts'
+import { Policies } from './policies.ts'
+import type { DispatchPorts } from './ports.ts'
+import { Remembering } from './remembering.ts'
+import type { ServedLane } from './served-lane.ts'
+import type { ServedPartition } from './served-partition.ts'
+import { Settling } from './settling.ts'
+import { sideBySide } from './side-by-side.ts'
+import { Stewardship } from './stewardship.ts'
+import { StoreCalls } from './store-calls.ts'
+import { StoreTime } from './store-time.ts'
+import { sayMissing, Upkeep } from './upkeep.ts'
+import { viewOf } from './view.ts'
+
+export interface DispatcherOptions {
+  readonly store: TaskStore
+  readonly target: Target
+  readonly clock: Clock
+  readonly random: Random
+  /** A text that nobody else has: leases and stewards are known by it. */
+  readonly newToken: () => string
+  /** This process among those that share the store. */
+  readonly instance: string
+  /** Requests under way at once. One lane alone uses four fifths of them, and one tenant nine tenths. */
+  readonly slots: number
+  readonly events: DispatchEvents
+  /** What every lane may do. */
+  readonly lanes?: LaneInput
+  /** How often to list a partition again; where hints do not arrive, every second. */
+  readonly listAgainMs?: number
+}
+
+export interface Dispatcher extends Dispatching {
+  /** The store's time, as far as this instance knows it. */
+  now(): number
+  start(): void
+  /** Begins nothing new, lets attempts end for `graceMs`, then cuts them off; resolves when the store knows all of it. */
+  stop(options: { readonly graceMs: number }): Promise<void>
+}
+
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  return new StoreDispatcher(options)
+}
+
+const LIST_AGAIN_MS = 30_000
+
+/** A queue whose policy is not there is left alone so long. */
+const POLICY_MISSING_MS = 60_000
+
+/** Each is a call or two. */
+const PARTITIONS_AT_ONCE = 8
+
+/** After the last attempt has ended: what the store has not answered by then, the next process finds out for itself. */
+const LAST_WORDS_MS = 5_000
+
+class StoreDispatcher implements Dispatcher, Alarm {
+  dueAt = 0
+  slot: number = NOT_ARMED
+  readonly #ports: DispatchPorts
+  readonly #underWay = new Map<string, Attempt>()
+  readonly #settling: Settling
+  readonly #loop: Loop
+  readonly #listing: Listing
+  readonly #stewardship: Stewardship
+  readonly #remembering: Remembering
+  readonly #upkeep: Upkeep
+  #isKeepingHouse = false
+  #stopListening: (() => void) | undefined
+
+  constructor(options: DispatcherOptions) {
+    const { clock, random, events, store } = options
+    const time = new StoreTime(clock)
+    const onJump = (): void => this.#touchAll()
+    const wake = (): void => this.#loop.wake()
+    const calls = new StoreCalls({ clock, random, events, time, onJump, onRested: wake })
+    const ports = { ...options, time, calls, lanePolicy: withLaneDefaults(options.lanes ?? {}) }
+    const policies = new Policies(store, calls)
+    const onLost = (partition: ServedPartition): void => this.#stewardship.drop(partition)
+    this.#ports = ports
+    this.#settling = new Settling({
+      ports,
+      onSettled: (lane, waiting) => this.#settled(lane, waiting),
+      onReturned: taskId => this.#listSoon(partitionOfTask(taskId)),
+      wake,
+    })
+    this.#remembering = new Remembering({ ports, onLost })
+    this.#loop = new Loop({
+      setting: {
+        ports,
+        policies,
+        settling: this.#settling,
+        underWay: this.#underWay,
+        onPhase: lane => this.#remembering.write(lane),
+        onPolicyMissing: (task, lane) => {
+          lane.shut(queueKey(task.queue), time.storeNow() + POLICY_MISSING_MS)
+          events.warning('policy-missing', sayMissing(task))
+        },
+      },
+      slots: options.slots,
+      onDoubt: (partition, token) => this.#stewardship.doubt(partition, token),
+      onLost,
+    })
+    this.#listing = new Listing({
+      ports,
+      settling: this.#settling,
+      listAgainMs: options.listAgainMs ?? LIST_AGAIN_MS,
+      join: (tenant, lane) => shares.joinShares(this.#loop.shares, tenant, lane),
+      touch: lane => this.#loop.touch(lane),
+      forget: lane => this.#loop.forget(lane),
+    })
+    this.#stewardship = new Stewardship({
+      ports,
+      onTaken: partition => this.#taken(partition),
+      onGiving: partition => this.#remembering.writeAll(partition),
+      onDropped: ({ lanes }) => lanes.forEach(lane => this.#loop.forget(lane)),
+      onUnused: (taskIds, token) => this.#release(taskIds, token),
+    })
+    const isDoubted = (token: string): boolean => this.#stewardship.isDoubted(token)
+    this.#upkeep = new Upkeep({ ports, policies, settling: this.#settling, isDoubted, wake })
+  }
+
+  now(): number {
+    return this.#ports.time.now()
+  }
+
+  start(): void {
+    this.#stopListening = this.#ports.store.onHint(hint => this.#hinted(hint))
+    this.ring()
+  }
+
+  view(lane: string): LaneView | undefined {
+    const served = this.#served(lane)
+    return served && viewOf(served, this.#ports, this.#loop.shares)
+  }
+
+  cut(taskId: string): void {
+    this.#underWay.get(taskId)?.cut('cancelled', 'cancelled while its request was under way')
+  }
+
+  async stop({ graceMs }: { readonly graceMs: number }): Promise<void> {
+    const { clock, calls } = this.#ports
+    this.#loop.isStopping = true
+    this.#stewardship.isStopping = true
+    this.#stewardship.giveAll()
+    await this.#until(() => this.#underWay.size === 0, graceMs)
+    for (const attempt of this.#underWay.values()) attempt.cut('shutdown', 'cut off when its instance was stopped')
+    await this.#until(() => this.#settling.size === 0 && this.#stewardship.isSettled, LAST_WORDS_MS)
+    clock.disarm(this)
+    calls.stop()
+    this.#stopListening?.()
+  }
+
+  /** The beat. It comes from here and not from a timer of its own: who beats can also work. */
+  ring(): void {
+    const { clock, calls } = this.#ports
+    this.dueAt = clock.monotonic() + BEAT_MS
+    clock.arm(this)
+    void this.#stewardship.beat()
+    this.#cutOverdue()
+    this.#loop.wake()
+    if (calls.isResting) return
+    this.#remembering.beat()
+    void this.#keepHouse()
+    void this.#upkeep.walk()
+  }
+
+  async #taken(partition: ServedPartition): Promise<boolean> {
+    const isServed = await this.#listing.open(partition)
+    if (isServed) void this.#upkeep.endLost(partition)
+    return isServed
+  }
+
+  async #keepHouse(): Promise<void> {
+    if (this.#isKeepingHouse) return
+    this.#isKeepingHouse = true
+    await sideBySide(this.#stewardship.partitions.values(), PARTITIONS_AT_ONCE, partition => this.#keepUp(partition))
+    this.#isKeepingHouse = false
+  }
+
+  async #keepUp(partition: ServedPartition): Promise<void> {
+    const { calls, clock, time } = this.#ports
+    const isDue = (): boolean => partition.phase === 'serving' && !calls.isResting
+    if (isDue() && (partition.leaseEnds[0] ?? Infinity) <= time.storeNow()) await this.#upkeep.endLost(partition)
+    if (!isDue() || partition.listAgainAt > clock.monotonic()) return
+    this.#upkeep.listed(partition, await this.#listing.again(partition))
+    // Leases whose end nobody could know of, or could not be written when it came.
+    partition.leaseEnds.unshift(time.storeNow())
+  }
+
+  /** A machine that slept hears its alarms too late; the store's clock went on. */
+  #cutOverdue(): void {
+    const storeNow = this.#ports.time.storeNow()
+    for (const attempt of this.#underWay.values()) if (attempt.isOverdue(storeNow)) attempt.ring()
+  }
+
+  #hinted(hint: Hint): void {
+    const partition = this.#stewardship.partitions.get(hint.partition)
+    if (partition !== undefined) this.#listing.hint(partition, hint)
+  }
+
+  #settled(key: string, waiting?: { readonly queue: string; readonly dueAt: number }): void {
+    if (waiting !== undefined) this.#hinted({ partition: partitionOf(key), lane: key, ...waiting })
+    const lane = this.#served(key)
+    if (lane === undefined) return
+    lane.fullUntil = -Infinity
+    this.#remembering.note(lane)
+    this.#loop.touch(lane)
+  }
+
+  #release(taskIds: readonly string[], token: string): void {
+    for (const taskId of taskIds) this.#settling.release({ taskId, token })
+    this.#loop.wake()
+  }
+
+  #listSoon(number: number): void {
+    const partition = this.#stewardship.partitions.get(number)
+    if (partition !== undefined) partition.listAgainAt = -Infinity
+  }
+
+  #served(key: string): ServedLane | undefined {
+    return this.#stewardship.partitions.get(partitionOf(key))?.lanes.get(key)
+  }
+
+  #touchAll(): void {
+    for (const { lanes } of this.#stewardship.partitions.values()) lanes.forEach(lane => this.#loop.touch(lane))
+  }
+
+  /** Whatever ends first: the condition, or the time. */
+  async #until(isMet: () => boolean, ms: number): Promise<void> {
+    const { clock } = this.#ports
+    const endsAt = clock.monotonic() + ms
+    while (!isMet() && clock.monotonic() < endsAt) {
+      this.#loop.wake()
+      await clock.sleep(Math.min(LOOK_MS, endsAt - clock.monotonic()))
+    }
+  }
+}
+
+/** While stopping, nothing is in a hurry. */
+const LOOK_MS = 20

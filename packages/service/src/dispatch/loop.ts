@@ -1,0 +1,165 @@
+/**
+ * The dispatch loop: settlements first, then a look at the lanes in which something has changed, then slots for those
+ * that can use them. A turn costs what has changed, however many lanes and tasks wait; a lane that waits is an alarm on
+ * the clock, whether for its next task or for a gate to open.
+ */
+import { lane as lanes, shares } from '@secondwind/resilience/rules'
+import { Claims } from './claims.ts'
+import type { AttemptSetting } from './attempt.ts'
+import type { ServedLane } from './served-lane.ts'
+import type { ServedPartition } from './served-partition.ts'
+import { prospectOf } from './share.ts'
+import type { HoldReason } from '../task/lane-view.ts'
+
+/** A lane whose leases fill its limit though we know of fewer: others end them, and nobody tells us. */
+const FULL_LANE_MS = 1_000
+
+interface LoopOptions {
+  readonly setting: Omit<AttemptSetting, 'onEnd'>
+  readonly slots: number
+  /** A claim got no answer: whether its leases exist is not known. */
+  readonly onDoubt: (partition: ServedPartition, claimToken: string) => void
+  /** A claim was refused: the partition is somebody else's. */
+  readonly onLost: (partition: ServedPartition) => void
+}
+
+export class Loop {
+  readonly shares: shares.Shares<ServedLane>
+  isStopping = false
+  readonly #options: LoopOptions
+  readonly #claims: Claims
+  readonly #touched = new Set<ServedLane>()
+  #isWoken = false
+  #turns = 0
+
+  constructor(options: LoopOptions) {
+    this.#options = options
+    this.shares = shares.newShares(options.slots)
+    this.#claims = new Claims({
+      setting: { ...options.setting, onEnd: lane => this.#ended(lane) },
+      shares: this.shares,
+      onAnswer: (lane, isFull) => this.#answered(lane, isFull),
+      onDoubt: options.onDoubt,
+      onLost: options.onLost,
+      turn: () => this.#turn(),
+    })
+  }
+
+  /** Something about the lane has changed. */
+  touch(lane: ServedLane): void {
+    this.#touched.add(lane)
+    this.wake()
+  }
+
+  /** One turn for all that happens at once. */
+  wake(): void {
+    if (this.#isWoken) return
+    this.#isWoken = true
+    void Promise.resolve().then(() => this.#turn())
+  }
+
+  /** The lane is served no longer. */
+  forget(lane: ServedLane): void {
+    this.#options.setting.ports.clock.disarm(lane)
+    this.#touched.delete(lane)
+    this.#setShut(lane, undefined)
+    shares.leaveShares(this.shares, lane.share)
+  }
+
+  #turn(): void {
+    this.#isWoken = false
+    this.#turns++
+    this.#options.setting.settling.flush()
+    for (const lane of this.#touched) this.#look(lane)
+    this.#touched.clear()
+    if (this.#mayClaim) this.#fill()
+  }
+
+  /** What has ended is written before anything new begins: what is held in memory stays bounded by the slots. */
+  get #mayClaim(): boolean {
+    const { ports, settling } = this.#options.setting
+    return !this.isStopping && !ports.calls.isResting && settling.size <= 2 * this.shares.slots
+  }
+
+  /** Slot by slot, to whoever's turn it is. */
+  #fill(): void {
+    const asking = new Map<ServedPartition, ServedLane[]>()
+    for (let share = shares.nextLane(this.shares); share !== undefined; share = shares.nextLane(this.shares)) {
+      const { lane } = share
+      const { partition } = lane
+      if (partition.claim !== undefined) {
+        partition.parked.add(lane)
+        shares.setReady(this.shares, share, false)
+      } else if (lane.asked > 0 || this.#look(lane)) {
+        if (lane.asked === 0) asking.set(partition, [...(asking.get(partition) ?? []), lane])
+        this.#grant(lane)
+      }
+    }
+    for (const [partition, granted] of asking) this.#claims.send(partition, granted)
+  }
+
+  #grant(lane: ServedLane): void {
+    shares.takeSlot(this.shares, lane.share)
+    lane.asked++
+    // Ready in an earlier turn, and still here: there was no slot for it.
+    if (lane.readyTurn < this.#turns && lane.shutFor === undefined) this.#setShut(lane, 'slots', lane.readySince)
+    this.#setShut(lane, undefined)
+    if (lane.asked >= lane.most) shares.setReady(this.shares, lane.share, false)
+  }
+
+  /** Whether the lane could use a slot; if not, the clock is told when to look again. */
+  #look(lane: ServedLane): boolean {
+    const { clock, time, lanePolicy } = this.#options.setting.ports
+    // A claim that is under way answers for it.
+    if (lane.asked > 0 || lane.partition.phase !== 'serving') return false
+    clock.disarm(lane)
+    const now = time.now()
+    const allowed = lanes.allowance(lanePolicy, lane.state, now, lane.leases)
+    const prospect = prospectOf(lane.queues.values(), allowed, { now, storeNow: time.storeNow() })
+    const fullForMs = Math.max(0, lane.fullUntil - clock.monotonic())
+    const isReady = prospect.most > 0 && fullForMs === 0
+    lane.most = prospect.most
+    const hold = allowed.hold ?? allowed.retryHold
+    this.#setShut(lane, hold?.reason ?? (fullForMs > 0 ? 'concurrency' : undefined))
+    this.#setReady(lane, isReady, now)
+    const lookInMs = prospect.most > 0 ? fullForMs : prospect.lookInMs
+    if (!isReady && lookInMs < Infinity) {
+      lane.dueAt = clock.monotonic() + lookInMs
+      clock.arm(lane)
+    }
+    return isReady
+  }
+
+  #setReady(lane: ServedLane, isReady: boolean, now: number): void {
+    if (isReady && !shares.isReady(lane.share)) {
+      lane.readyTurn = this.#turns
+      lane.readySince = now
+    }
+    shares.setReady(this.shares, lane.share, isReady)
+  }
+
+  #answered(lane: ServedLane, isFull: boolean): void {
+    if (isFull) lane.fullUntil = this.#options.setting.ports.clock.monotonic() + FULL_LANE_MS
+    this.touch(lane)
+  }
+
+  #ended(lane: ServedLane): void {
+    shares.giveSlotBack(this.shares, lane.share)
+    if (lane.partition.phase === 'gone') this.wake()
+    else this.touch(lane)
+  }
+
+  /** A lane is shut for one reason at a time. What waited behind it is told when the reason ends. */
+  #setShut(lane: ServedLane, reason: HoldReason | undefined, since?: number): void {
+    if (lane.shutFor === reason) return
+    const { time, events } = this.#options.setting.ports
+    const now = time.now()
+    if (lane.shutFor !== undefined) {
+      const ms = now - Math.max(lane.shutSince, lane.oldestDueAt)
+      if (ms > 0) events.held({ lane: lane.key, reason: lane.shutFor, ms })
+      lane.openSince = now
+    }
+    lane.shutFor = reason
+    lane.shutSince = since ?? now
+  }
+}

@@ -1,0 +1,45 @@
+/** No call carries more: an answer must not keep the others waiting. */
+const MOST_PER_CALL = 256
+
+/**
+ * What has to reach the store, sooner or later: sent in batches, one call at a time, so that whatever comes meanwhile goes
+ * together; sent again until there is an answer. A batch that failed goes to the end of the line and comes back in
+ * smaller ones: if one item is to blame, it keeps nobody else.
+ */
+export class Outbox<Item> {
+  readonly #send: (items: readonly Item[]) => Promise<boolean>
+  readonly #onDone: () => void
+  #waiting: Item[] = []
+  #sending = 0
+  #mostPerCall = MOST_PER_CALL
+
+  /** `send` says whether there was an answer; `onDone` hears that the next batch may go. */
+  constructor(send: (items: readonly Item[]) => Promise<boolean>, onDone: () => void) {
+    this.#send = send
+    this.#onDone = onDone
+  }
+
+  get size(): number {
+    return this.#waiting.length + this.#sending
+  }
+
+  add(item: Item): void {
+    this.#waiting.push(item)
+  }
+
+  flush(): void {
+    if (this.#sending === 0 && this.#waiting.length > 0) void this.#sendBatch()
+  }
+
+  async #sendBatch(): Promise<void> {
+    const items = this.#waiting.splice(0, this.#mostPerCall)
+    this.#sending = items.length
+    const isAnswered = await this.#send(items)
+    this.#sending = 0
+    if (!isAnswered) this.#waiting.push(...items)
+    this.#mostPerCall = isAnswered
+      ? Math.min(MOST_PER_CALL, 2 * this.#mostPerCall)
+      : Math.max(1, this.#mostPerCall >> 1)
+    this.#onDone()
+  }
+}

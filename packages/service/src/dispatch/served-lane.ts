@@ -1,0 +1,120 @@
+import { NOT_ARMED, type Alarm } from '@secondwind/resilience'
+import type { lane as lanes, shares } from '@secondwind/resilience/rules'
+import { queueOf } from '../task/lane.ts'
+import type { HoldReason } from '../task/lane-view.ts'
+import type { Queue } from '../task/task.ts'
+import type { ServedPartition } from './served-partition.ts'
+import type { WaitingQueue } from './share.ts'
+
+/** A queue of a lane that is served here. */
+export interface ServedQueue extends WaitingQueue {
+  readonly key: string
+  readonly queue: Queue
+  dueAt: number
+  /** The lowest instant that was heard of since the claim under way was sent: its answer must not overwrite it. */
+  hintedAt: number
+  likely: number
+  /** Nothing of it is asked for before, on the store's clock: its policy cannot be found. */
+  notBefore: number
+}
+
+/** So many are asked for before anything is known of a queue; each answer that brings all of them doubles it. */
+const FIRST_GUESS = 8
+const LARGEST_GUESS = 1_024
+
+interface ServedLaneOptions {
+  readonly key: string
+  readonly partition: ServedPartition
+  readonly state: lanes.LaneState
+  readonly join: (lane: ServedLane) => shares.LaneShare<ServedLane>
+  readonly onRing: (lane: ServedLane) => void
+}
+
+/** A lane that is served here: what waits, what is under way, and when to look again. The clock's heap is its heap. */
+export class ServedLane implements Alarm {
+  dueAt = 0
+  slot: number = NOT_ARMED
+  readonly key: string
+  readonly partition: ServedPartition
+  readonly state: lanes.LaneState
+  readonly share: shares.LaneShare<ServedLane>
+  readonly queues: Map<string, ServedQueue> = new Map()
+  readonly #onRing: (lane: ServedLane) => void
+
+  /** Slots that the claim under way may fill. */
+  asked = 0
+  /** Claimed, and not yet sent. */
+  starting = 0
+  /** Attempts under way. */
+  running = 0
+  /** Attempts that ended, and whose settlement has not yet been sent: the store still counts their leases. */
+  unsent = 0
+  /** So many slots it could use, as of the latest look. */
+  most = 0
+  /** Since when it has been ready for a slot: the loop's turn, and the instant. */
+  readyTurn = 0
+  readySince = 0
+  /** The store had fewer places than we thought: leases of others. An instant of the elapsed clock. */
+  fullUntil: number = -Infinity
+  /** Which gate is shut, and since when. */
+  shutFor: HoldReason | undefined
+  shutSince = 0
+  /** When the last gate opened: what waited longer did not wait for us. */
+  openSince = 0
+  /** What the store is known to remember of it, as text. */
+  remembered = ''
+  isWriting = false
+
+  constructor({ key, partition, state, join, onRing }: ServedLaneOptions) {
+    this.key = key
+    this.partition = partition
+    this.state = state
+    this.share = join(this)
+    this.#onRing = onRing
+  }
+
+  /** What the store counts as the lane's leases, but for those of other instances. */
+  get leases(): number {
+    return this.asked + this.starting + this.running + this.unsent
+  }
+
+  get oldestDueAt(): number {
+    let oldest = Infinity
+    for (const { dueAt } of this.queues.values()) oldest = Math.min(oldest, dueAt)
+    return oldest
+  }
+
+  /** A task of this queue is, or may be, due then. It only lowers: what is known to be earlier stays. */
+  hint(key: string, dueAt: number): void {
+    const queue = this.#queue(key)
+    queue.hintedAt = Math.min(queue.hintedAt, dueAt)
+    queue.dueAt = Math.max(queue.notBefore, Math.min(queue.dueAt, dueAt))
+  }
+
+  /** What a claim's answer says of a queue: its first due instant, and whether it gave all that was asked for. */
+  answered(queue: ServedQueue, dueAt: number | null, isFilled: boolean): void {
+    queue.dueAt = Math.max(queue.notBefore, Math.min(dueAt ?? Infinity, queue.hintedAt))
+    queue.likely = isFilled ? Math.min(LARGEST_GUESS, 2 * queue.likely) : FIRST_GUESS
+    if (queue.dueAt === Infinity) this.queues.delete(queue.key)
+  }
+
+  /** Leaves a queue alone for a while, whatever is heard of it. */
+  shut(key: string, until: number): void {
+    const queue = this.#queue(key)
+    queue.notBefore = until
+    queue.dueAt = Math.max(until, queue.dueAt)
+  }
+
+  ring(): void {
+    this.#onRing(this)
+  }
+
+  #queue(key: string): ServedQueue {
+    let queue = this.queues.get(key)
+    if (queue === undefined) {
+      queue = { key, queue: queueOf(key), dueAt: Infinity, hintedAt: Infinity, likely: FIRST_GUESS, notBefore: 0 }
+      this.queues.set(key, queue)
+    }
+    return queue
+  }
+}

@@ -1,0 +1,151 @@
+import { laneKey, queueKey } from '../task/lane.ts'
+import type { Settlement } from '../task/settle.ts'
+import type { AttemptRow, ClaimedTask, TaskStatus } from '../task/task.ts'
+import type { HeldLease, Settled } from '../stores/task-store.ts'
+import { Outbox } from './outbox.ts'
+import type { DispatchPorts } from './ports.ts'
+import type { ServedLane } from './served-lane.ts'
+
+/** The end of a task's lease, on its way to the store. */
+export interface Ending {
+  readonly task: ClaimedTask
+  readonly settlement: Settlement
+  /** The lane that it was started from; absent when the lease was somebody else's. */
+  readonly lane?: ServedLane
+  /** See `AttemptEnded`. */
+  readonly latenessMs: number
+  readonly overheadMs: number
+}
+
+/** A lease that was never used. */
+export interface Unused extends HeldLease {
+  /** Where the task stands again; absent when only its id is known. */
+  readonly task?: ClaimedTask
+}
+
+interface SettlingOptions {
+  readonly ports: DispatchPorts
+  /** The store's answer came: leases are free, and what waits again is due then. */
+  readonly onSettled: (lane: string, waiting?: { readonly queue: string; readonly dueAt: number }) => void
+  /** Something returned to a partition, and nobody knows to which queue. */
+  readonly onReturned: (taskId: string) => void
+  /** There may be more to send. */
+  readonly wake: () => void
+}
+
+/**
+ * The last mile of every lease: settled, or released if nothing was ever sent. Settlements go before claims, and are sent
+ * again until the store has answered; a stale one is told as an orphan. Telemetry hears of nothing that is not written.
+ */
+export class Settling {
+  readonly #ports: DispatchPorts
+  readonly #options: SettlingOptions
+  /** By task: the leases that somebody here will end. Nobody else may take them for lost. */
+  readonly #inHand = new Map<string, string>()
+  readonly #endings: Outbox<Ending>
+  readonly #unused: Outbox<Unused>
+
+  constructor(options: SettlingOptions) {
+    this.#ports = options.ports
+    this.#options = options
+    this.#endings = new Outbox(endings => this.#settle(endings), options.wake)
+    this.#unused = new Outbox(unused => this.#release(unused), options.wake)
+  }
+
+  /** What has not yet been answered. */
+  get size(): number {
+    return this.#endings.size + this.#unused.size
+  }
+
+  takeInHand({ taskId, lease }: ClaimedTask): void {
+    this.#inHand.set(taskId, lease.token)
+  }
+
+  isInHand({ taskId, token }: HeldLease): boolean {
+    return this.#inHand.get(taskId) === token
+  }
+
+  settle(ending: Ending): void {
+    if (ending.lane !== undefined) ending.lane.unsent++
+    this.#endings.add(ending)
+  }
+
+  release(unused: Unused): void {
+    this.#inHand.set(unused.taskId, unused.token)
+    this.#unused.add(unused)
+  }
+
+  flush(): void {
+    if (this.#ports.calls.isResting) return
+    this.#endings.flush()
+    this.#unused.flush()
+  }
+
+  async #settle(endings: readonly Ending[]): Promise<boolean> {
+    const { calls, store } = this.#ports
+    for (const { lane } of endings) if (lane !== undefined) lane.unsent--
+    const answer = await calls.ask(() => store.settle(endings.map(({ settlement }) => settlement)))
+    if (answer === undefined) for (const { lane } of endings) if (lane !== undefined) lane.unsent++
+    answer?.results.forEach((result, place) => this.#settled(endings[place]!, result))
+    return answer !== undefined
+  }
+
+  #settled(ending: Ending, result: Settled): void {
+    const { task, settlement } = ending
+    const { next } = settlement
+    this.#letGo(settlement)
+    const isWaiting = result.kind === 'settled' && result.status === 'PENDING' && next.status === 'PENDING'
+    this.#options.onSettled(laneKey(task), isWaiting ? { queue: queueKey(next.queue), dueAt: next.dueAt } : undefined)
+    if (result.kind === 'settled') this.#tell(ending, result.status)
+    else if (settlement.attempt !== undefined) this.#tellOrphan(task, settlement.attempt)
+  }
+
+  async #release(unused: readonly Unused[]): Promise<boolean> {
+    const { calls, store } = this.#ports
+    const answer = await calls.ask(() => store.release(unused.map(({ taskId, token }) => ({ taskId, token }))))
+    if (answer === undefined) return false
+    for (const { task, taskId, token } of unused) {
+      this.#letGo({ taskId, token })
+      if (task === undefined) this.#options.onReturned(taskId)
+      else this.#options.onSettled(laneKey(task), { queue: queueKey(task.queue), dueAt: task.dueAt })
+    }
+    return true
+  }
+
+  #letGo({ taskId, token }: HeldLease): void {
+    if (this.#inHand.get(taskId) === token) this.#inHand.delete(taskId)
+  }
+
+  #tell({ task, settlement, latenessMs, overheadMs }: Ending, status: TaskStatus): void {
+    const { events, time } = this.#ports
+    const { attempt, next } = settlement
+    const ofTask = { taskId: task.taskId, lane: laneKey(task), policyId: task.policyId }
+    if (attempt !== undefined) {
+      const { attemptNumber, durationMs } = attempt
+      events.attemptEnded({ ...ofTask, ...endOf(attempt), attemptNumber, durationMs, latenessMs, overheadMs })
+    }
+    if (status === 'PENDING' || status === 'IN_FLIGHT') return
+    const { attemptNumber } = next.progress
+    const ended = { ...ofTask, status, attemptNumber, ageMs: Math.max(0, time.now() - task.createdAt) }
+    events.taskEnded(next.status === 'EXHAUSTED' && status === 'EXHAUSTED' ? { ...ended, reason: next.reason } : ended)
+  }
+
+  #tellOrphan(task: ClaimedTask, attempt: AttemptRow): void {
+    const ofTask = { taskId: task.taskId, lane: laneKey(task), policyId: task.policyId }
+    this.#ports.events.orphan({ ...ofTask, ...endOf(attempt), durationMs: attempt.durationMs })
+  }
+}
+
+function endOf({
+  outcome,
+  responseStatus,
+  errorCode,
+  errorMessage,
+}: AttemptRow): Pick<AttemptRow, 'outcome' | 'responseStatus' | 'errorCode' | 'errorMessage'> {
+  return {
+    outcome,
+    ...(responseStatus !== undefined && { responseStatus }),
+    ...(errorCode !== undefined && { errorCode }),
+    ...(errorMessage !== undefined && { errorMessage }),
+  }
+}

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import type { Task } from '../../task/task.ts'
+import type { AttemptEnded } from '../../telemetry/events.ts'
+import type { SeenRequest } from './scripted-target.test-kit.ts'
+import type { World } from './world.test-kit.ts'
+
+export interface LedgerOptions {
+  /** Of every lane. */
+  readonly limit: number
+  readonly rate: { readonly perSecond: number; readonly burst: number }
+  /** Retries in any ten seconds, besides one for every first attempt in them. */
+  readonly minRetries: number
+  /** Nobody died, stood still or was cut off for long: then no attempt may be called lost. */
+  readonly isKind: boolean
+  /** Nothing was slow, either: then nothing that is due waits for us. */
+  readonly isCalm: boolean
+  /** One instance served all the time: what it was given to spend was its own. */
+  readonly isAlone: boolean
+  /** The clocks that leases are measured by could be trusted. */
+  readonly areClocksRight: boolean
+}
+
+/** What a calm world's dispatcher may take from a task that is due and may start to its request. */
+const MOST_OVERHEAD_MS = 100
+
+/**
+ * Sees everything: what callers were told, what destinations saw, what the store says in the end. It knows what none of the
+ * processes can know, and says where they broke a promise.
+ */
+export class Ledger {
+  readonly #world: World
+  readonly #options: LedgerOptions
+  /** How each task ended, and in which generation. */
+  readonly #endings = new Map<string, string>()
+  readonly #broken: string[] = []
+  readonly #starts = new Map<string, Start[]>()
+
+  constructor(world: World, options: LedgerOptions) {
+    this.#world = world
+    this.#options = options
+  }
+
+  /** A request arrives. */
+  onRequest(request: SeenRequest): void {
+    if (this.#options.areClocksRight) void this.#checkLease(request)
+    if (!request.process.isUnhurt) return
+    const lane = this.#laneOf(request)
+    // What a process has sent that died, or stood still, may still be served: nobody can take it back.
+    const beside = [...this.#world.destinations.open].filter(
+      other => other.process.isUnhurt && this.#laneOf(other) === lane,
+    )
+    if (beside.length >= this.#options.limit) this.#broken.push(`${lane} has ${beside.length + 1} requests under way`)
+    const isHalfOpen = request.process.dispatcher.view(lane)?.breaker === 'half-open'
+    if (isHalfOpen && beside.length > 0) this.#broken.push(`${lane} is half-open and has more than one probe`)
+    if (this.#options.isAlone) this.#checkSpending(lane, request, isHalfOpen)
+  }
+
+  /** No rate and no budget is passed, in any stretch of time that ends now. */
+  #checkSpending(lane: string, { at, delivery }: SeenRequest, isProbe: boolean): void {
+    const kind = delivery.headers['retry-attempt'] === '1' ? 'first' : isProbe ? 'probe' : 'retry'
+    const starts = [...(this.#starts.get(lane) ?? []), { at, kind }]
+    this.#starts.set(lane, starts)
+    const { rate, minRetries } = this.#options
+    const isTooMany = (start: Start, place: number): boolean =>
+      starts.length - place > rate.burst + ((at - start.at) / 1_000) * rate.perSecond + 1e-6
+    if (starts.some(isTooMany)) this.#broken.push(`${lane} was sent more than its rate`)
+    const since = (ms: number, wanted: string): number =>
+      starts.filter(start => start.kind === wanted && start.at > at - ms).length
+    // Time leaves a budget's window a tenth at a time: what is younger than nine of them is surely in it.
+    const hasNoBudget = since(9_000, 'retry') > Math.max(minRetries, since(10_000, 'first'))
+    if (kind === 'retry' && hasNoBudget) this.#broken.push(`${lane} was sent more retries than its budget`)
+  }
+
+  /** An attempt ended, and is written. */
+  onAttempt({ taskId, attemptNumber, overheadMs }: AttemptEnded): void {
+    if (this.#options.isCalm && overheadMs > MOST_OVERHEAD_MS)
+      this.#broken.push(`attempt ${attemptNumber} of ${taskId} began ${overheadMs} ms late`)
+  }
+
+  /** To be called now and then: what has ended stays as it is. */
+  async look(): Promise<void> {
+    for (const { taskId } of this.#world.accepted) {
+      const task = (await this.#world.store.get(taskId))!
+      const name = `${taskId} ${task.progress.generation}`
+      const known = this.#endings.get(name)
+      if (known !== undefined) assert.equal(endOf(task), known, 'a task ends once in a generation')
+      else if (endOf(task) !== undefined) this.#endings.set(name, endOf(task)!)
+    }
+  }
+
+  /** When everything is over. */
+  async close(): Promise<void> {
+    await this.look()
+    assert.deepEqual(this.#broken, [])
+    for (const { taskId } of this.#world.accepted) await this.#checkAttempts(taskId)
+  }
+
+  /** An attempt counts exactly when a request was sent, or may have been. */
+  async #checkAttempts(taskId: string): Promise<void> {
+    const { items: rows } = await this.#world.store.attempts({ taskId, limit: 200 })
+    const task = (await this.#world.store.get(taskId))!
+    const lost = rows.filter(row => row.errorCode === 'lost').length
+    const sent = this.#world.destinations.seen.filter(request => request.idempotencyKey === taskId).length
+    assert.ok(sent <= rows.length, `${taskId}: ${sent} requests were sent, ${rows.length} attempts counted`)
+    assert.ok(sent >= rows.length - lost, `${taskId}: ${rows.length} attempts counted, ${sent} sent, ${lost} lost`)
+    if (this.#options.isKind) assert.equal(lost, 0, `${taskId} has an attempt that is called lost`)
+    const ofThisLife = rows.filter(row => row.generation === task.progress.generation)
+    assert.equal(ofThisLife.length, task.progress.attemptNumber, 'every attempt that counts has its row')
+    const ordinals = ofThisLife.map(row => row.attemptNumber).toSorted((left, right) => left - right)
+    assert.deepEqual(
+      ordinals,
+      ordinals.map((_, place) => place + 1),
+    )
+  }
+
+  /** Nobody sends without a lease, not even who slept over it. */
+  async #checkLease({ idempotencyKey: taskId }: SeenRequest): Promise<void> {
+    const { state } = (await this.#world.store.get(taskId))!
+    const { now } = await this.#world.store.health()
+    if (state.status !== 'IN_FLIGHT' || state.lease.endsAt <= now)
+      this.#broken.push(`${taskId} was sent without a lease, ${state.status}`)
+  }
+
+  #laneOf({ idempotencyKey }: SeenRequest): string {
+    return this.#world.accepted.find(({ taskId }) => taskId === idempotencyKey)!.lane
+  }
+}
+
+interface Start {
+  readonly at: number
+  readonly kind: string
+}
+
+function endOf({ state, progress }: Task): string | undefined {
+  if (state.status === 'PENDING' || state.status === 'IN_FLIGHT') return undefined
+  return JSON.stringify({ ...state, attemptNumber: progress.attemptNumber })
+}

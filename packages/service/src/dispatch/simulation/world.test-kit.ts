@@ -1,0 +1,158 @@
+import { DEFAULT_POLICY, type RetryPolicy } from '@secondwind/resilience'
+import type { LaneInput } from '@secondwind/resilience/rules'
+import { seededRandom, virtualClock, type VirtualClock } from '@secondwind/resilience/testing'
+import type { Random } from '@secondwind/resilience'
+import { openMemoryStore } from '../../stores/memory/memory-store.ts'
+import type { Hint, TaskStore } from '../../stores/task-store.ts'
+import { accept, INLINE_POLICY, type PolicyInForce, type TaskOrder } from '../../task/accept.ts'
+import { laneKey, partitionOf, type Lane } from '../../task/lane.ts'
+import { TASK_ID_BYTES, taskIdOf } from '../../task/task-id.ts'
+import type { DispatchEvents } from '../../telemetry/events.ts'
+import { createDispatcher } from '../dispatcher.ts'
+import { faultyStore, WELL, type FateOf } from './faulty-store.test-kit.ts'
+import { SimulatedProcess } from './instance.test-kit.ts'
+import { Destinations, type Behaviour, type SeenRequest } from './scripted-target.test-kit.ts'
+
+export interface WorldOptions {
+  readonly seed?: number
+  readonly slots?: number
+  readonly lanes?: LaneInput
+  readonly listAgainMs?: number
+  readonly policy?: Partial<RetryPolicy>
+  readonly behaviourOf?: (destination: string, at: number) => Behaviour
+  readonly fateOf?: FateOf
+  readonly hintDelayMs?: (hint: Hint) => number | undefined
+  readonly onRequest?: (request: SeenRequest) => void
+  readonly events?: Partial<DispatchEvents>
+}
+
+export type Order = Partial<TaskOrder> & { readonly policy?: Partial<RetryPolicy> }
+
+/** A task that its caller was told of. */
+export interface Accepted {
+  readonly taskId: string
+  readonly lane: string
+  readonly policy: RetryPolicy
+}
+
+const QUIET: DispatchEvents = { attemptEnded() {}, taskEnded() {}, held() {}, orphan() {}, warning() {} }
+
+const QUICK: Behaviour = { kind: 'answers', status: 200, ms: 20 }
+
+/** A store, its destinations and the processes between them, all in one virtual time. */
+export class World {
+  readonly clock: VirtualClock = virtualClock()
+  readonly random: Random
+  readonly store: TaskStore
+  readonly destinations: Destinations
+  readonly processes: SimulatedProcess[] = []
+  readonly accepted: Accepted[] = []
+  /** What the store's own clock is ahead of the world's. */
+  storeOffsetMs = 0
+  readonly #options: WorldOptions
+  #tokens = 0
+
+  constructor(options: WorldOptions = {}) {
+    this.#options = options
+    this.random = seededRandom(options.seed ?? 1)
+    const { clock } = this
+    const storeClock = { now: () => clock.now(), monotonic: () => clock.monotonic() + this.storeOffsetMs }
+    this.store = openMemoryStore({ clock: storeClock })
+    this.destinations = new Destinations({
+      clock,
+      behaviourOf: options.behaviourOf ?? (() => QUICK),
+      ...(options.onRequest !== undefined && { onRequest: options.onRequest }),
+    })
+  }
+
+  get running(): SimulatedProcess[] {
+    return this.processes.filter(({ state }) => state === 'running')
+  }
+
+  /** Another instance, from its first beat on. */
+  start(name = `instance-${this.processes.length + 1}`): SimulatedProcess {
+    const { slots = 20, lanes, listAgainMs, fateOf = () => WELL, hintDelayMs = () => 0, events } = this.#options
+    const process = new SimulatedProcess(name, this.clock)
+    process.dispatcher = createDispatcher({
+      store: faultyStore({ store: this.store, process, clock: this.clock, fateOf, hintDelayMs }),
+      target: this.destinations.targetOf(process),
+      clock: process,
+      random: this.random,
+      newToken: () => `token-${++this.#tokens}`,
+      instance: name,
+      slots,
+      events: { ...QUIET, ...events },
+      ...(lanes !== undefined && { lanes }),
+      ...(listAgainMs !== undefined && { listAgainMs }),
+    })
+    this.processes.push(process)
+    process.dispatcher.start()
+    return process
+  }
+
+  /** Hands a task to the store itself: it is acknowledged when this resolves. */
+  enqueue({ policy, ...order }: Order = {}): Promise<Accepted> {
+    const document = { ...DEFAULT_POLICY, ...this.#options.policy, ...policy }
+    return this.#enqueue(order, { policyId: INLINE_POLICY, version: 1, document, isInline: true })
+  }
+
+  /** Under a policy that is, or is not, in the store. */
+  enqueueUnder(policyId: string, version: number): Promise<Accepted> {
+    const document = { ...DEFAULT_POLICY, ...this.#options.policy }
+    return this.#enqueue({}, { policyId, version, document, isInline: false })
+  }
+
+  async #enqueue(order: Omit<Order, 'policy'>, policy: PolicyInForce): Promise<Accepted> {
+    const { tenant = 'acme', destination = 'https://api.example', ...rest } = order
+    const lane = laneKey({ tenant, destination })
+    const { now } = await this.store.health()
+    const bytes = Uint8Array.from({ length: TASK_ID_BYTES }, () => Math.floor(this.random() * 256))
+    const taskId = taskIdOf(now, partitionOf(lane), bytes)
+    const request = { targetUrl: `${destination}/charge`, method: 'POST', headers: {}, body: null }
+    const whole = { taskId, tenant, destination, request, requestHash: taskId, ...rest }
+    await this.store.enqueue([accept(whole, policy, { now, roll: 0 })], { perLane: 1e9, total: 1e9 })
+    const accepted = { taskId, lane, policy: policy.document }
+    this.accepted.push(accepted)
+    return accepted
+  }
+
+  async enqueueMany(count: number, order: Order = {}): Promise<Accepted[]> {
+    const accepted: Accepted[] = []
+    for (let n = 0; n < count; n++) accepted.push(await this.enqueue(order))
+    return accepted
+  }
+
+  async statusOf({ taskId }: Pick<Accepted, 'taskId'>): Promise<string> {
+    return (await this.store.get(taskId))!.state.status
+  }
+
+  async isAllOver(): Promise<boolean> {
+    const { PENDING, IN_FLIGHT } = (await this.store.counters()).tasks
+    return PENDING + IN_FLIGHT === 0
+  }
+
+  /** Lets time pass until everything has ended; fails when that takes longer than `mostMs`. */
+  async finish(mostMs: number): Promise<void> {
+    const endsAt = this.clock.monotonic() + mostMs
+    while (!(await this.isAllOver())) {
+      if (this.clock.monotonic() >= endsAt) throw new Error(`${await this.#unfinished()} after ${mostMs} ms`)
+      await this.clock.advance(1_000)
+    }
+  }
+
+  async #unfinished(): Promise<string> {
+    const tasks = await Promise.all(this.accepted.map(({ taskId }) => this.store.get(taskId)))
+    const states = tasks.map(task => JSON.stringify({ ...task!.state, ...task!.progress, id: task!.taskId }))
+    return states.filter(state => /PENDING|IN_FLIGHT/.test(state)).join('\n')
+  }
+}
+
+/** Another lane of the same tenant and partition: one claim serves both. */
+export function neighbourOf(lane: Lane): Lane {
+  const partition = partitionOf(laneKey(lane))
+  // One in 256 is.
+  for (let n = 0; ; n++) {
+    const neighbour = { ...lane, destination: `https://neighbour-${n}.example` }
+    if (neighbour.destination !== lane.destination && partitionOf(laneKey(neighbour)) === partition) return neighbour
+  }
+}
