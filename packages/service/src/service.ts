@@ -12,7 +12,7 @@ import { DEFAULT_LIMITS, type Health } from './routes/context.ts'
 import { StartFailure } from './start-failure.ts'
 import { openMemoryStore } from './stores/memory/memory-store.ts'
 import { openSqliteStore } from './stores/sqlite/sqlite-store.ts'
-import { uptimeMs } from './stores/store-clock.ts'
+import { saySkew, uptimeMs } from './stores/store-clock.ts'
 import { StoreUnavailableError, type TaskStore } from './stores/task-store.ts'
 import { LOOPBACK_RULES, parseAllowTarget } from './targets/allow-target.ts'
 import { checkTarget } from './targets/guard.ts'
@@ -86,6 +86,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ...(isDevelopment && { practice: scope => addPracticeEndpoints(scope, { clock }) }),
   })
   listeners.push(logEvents({ log: api.log, clock }))
+  const skew = saySkew((await store.health()).clockSkewMs)
+  if (skew !== undefined) api.log.warn({ code: 'clock-skew' }, skew)
 
   const upkeep = new AbortController()
   const closeAll = async (): Promise<void> => {

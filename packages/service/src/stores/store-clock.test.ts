@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
 import { virtualClock, type VirtualClock } from '@secondwind/resilience/testing'
-import { createStoreClock, uptimeMs, type StoreClock } from './store-clock.ts'
+import { createStoreClock, saySkew, uptimeMs, type StoreClock } from './store-clock.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -127,5 +127,13 @@ describe("a store's clock", () => {
 
   it('knows how long this machine has been up', () => {
     assert.ok(uptimeMs() > 1_000)
+  })
+})
+
+describe('a warning about the clocks', () => {
+  it('is given when they are more than a minute apart, and says which one is behind', () => {
+    for (const skewMs of [0, 60_000, -60_000]) assert.equal(saySkew(skewMs), undefined)
+    assert.match(saySkew(60_001)!, /the wall clock is 60 s ahead of the store's/)
+    assert.match(saySkew(-863_998_154)!, /the wall clock is 863998 s behind the store's/)
   })
 })

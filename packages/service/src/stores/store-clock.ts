@@ -20,6 +20,17 @@ export interface StoreClockOptions {
   readonly lastWrittenAt?: number
 }
 
+/** Clocks that nobody set differ by less. */
+const MOST_SKEW_MS = 60_000
+
+/** What an operator has to know of the two clocks, in a sentence; undefined while they agree. */
+export function saySkew(skewMs: number): string | undefined {
+  if (Math.abs(skewMs) <= MOST_SKEW_MS) return undefined
+  const seconds = Math.round(Math.abs(skewMs) / 1_000)
+  const place = skewMs < 0 ? 'behind' : 'ahead of'
+  return `the wall clock is ${seconds} s ${place} the store's, by which tasks are dated and due; one of them was wrong when the store was opened: set the wall clock right, and compare instants with clockSkewMs in mind`
+}
+
 /** Where the machine itself says so; coarse, and read from a file on Linux, so that it is asked seldom. */
 export function uptimeMs(): number {
   return os.uptime() * 1_000

@@ -41,7 +41,7 @@ export interface NewTask extends AcceptedTask {
 }
 
 /** A worker that dies loses its claim so long after its attempt should have ended: `visibilityTimeoutMs`. */
-export const LEASE_MARGIN_MS = 15_000
+const LEASE_MARGIN_MS = 15_000
 
 /** The policy of tasks that bring one of their own: they share a queue of this name. */
 export const INLINE_POLICY = 'inline'

@@ -55,10 +55,10 @@ export function abandon({ taskId, lease, progress }: ClaimedTask, reason: GiveUp
 }
 
 /** An attempt whose instance was never heard of again: it may have been carried out, so it counts. */
-export function lostResult(startedAt: number, now: number): AttemptResult {
+export function lostResult(startedAt: number, endedAt: number): AttemptResult {
   return {
     startedAt,
-    durationMs: Math.max(0, now - startedAt),
+    durationMs: Math.max(0, endedAt - startedAt),
     outcome: { kind: 'failure', fault: 'ambiguous' },
     errorCode: 'lost',
     errorMessage: 'the instance that made this attempt stopped before it could say how it ended',

@@ -108,6 +108,8 @@ export interface Task extends AcceptedTask {
 export interface ClaimedTask extends AcceptedTask {
   readonly progress: Progress
   readonly lease: Lease
+  /** When this lease began; its end may have been moved since. */
+  readonly claimedAt: number
   /** When it was due: lateness is measured from it. */
   readonly dueAt: number
   readonly queue: Queue

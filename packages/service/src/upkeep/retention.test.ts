@@ -5,6 +5,7 @@ import type { Sweep, TaskStore } from '../stores/task-store.ts'
 import { DEFAULT_RETENTION, keepTidy, sweepAt } from './retention.ts'
 
 const HOUR_MS = 3_600_000
+const TEN_MINUTES_MS = 600_000
 
 /** A store that has so much to forget at each sweep, and may fail at first. */
 function sweeping(found: readonly (number | Error)[]): { store: TaskStore; asked: Sweep[] } {
@@ -37,12 +38,35 @@ describe('retention', () => {
     const { store, asked } = sweeping([500, 500, 7])
     const { signal, abort } = controller()
     const kept = keepTidy({ store, clock, signal, onProblem: error => assert.fail(String(error)) })
-    await clock.advance(1_000)
+    await clock.advance(TEN_MINUTES_MS + 1_000)
     assert.equal(asked.length, 3)
     await clock.advance(60_000)
     assert.equal(asked.length, 4)
     abort()
     await kept
+  })
+
+  it('forgets nothing in the first ten minutes, for the clock may be wrong yet', async () => {
+    const clock = virtualClock()
+    const { store, asked } = sweeping([])
+    const { signal, abort } = controller()
+    const kept = keepTidy({ store, clock, signal, onProblem: error => assert.fail(String(error)) })
+    await clock.advance(TEN_MINUTES_MS - 1)
+    assert.equal(asked.length, 0)
+    await clock.advance(1)
+    assert.equal(asked.length, 1)
+    abort()
+    await kept
+  })
+
+  it('does nothing when it is ended before', async () => {
+    const clock = virtualClock()
+    const { store, asked } = sweeping([])
+    const { signal, abort } = controller()
+    const kept = keepTidy({ store, clock, signal, onProblem: error => assert.fail(String(error)) })
+    abort()
+    await kept
+    assert.equal(asked.length, 0)
   })
 
   it('tells of a step that failed, and tries again after the rest', async () => {
@@ -52,7 +76,7 @@ describe('retention', () => {
     const { signal, abort } = controller()
     const problems: unknown[] = []
     const kept = keepTidy({ store, clock, signal, onProblem: error => problems.push(error) })
-    await clock.advance(60_001)
+    await clock.advance(TEN_MINUTES_MS + 60_001)
     assert.deepEqual(problems, [full])
     assert.equal(asked.length, 2)
     abort()

@@ -21,6 +21,9 @@ export const DEFAULT_RETENTION: Retention = {
 const STEP = 500
 const PAUSE_MS = 60_000
 
+/** A machine that starts with a wrong clock is put right within minutes; what it forgot before would be gone. */
+const FIRST_PAUSE_MS = 600_000
+
 export function sweepAt(now: number, retention: Retention): Sweep {
   return {
     finishedBefore: now - retention.finishedMs,
@@ -41,6 +44,7 @@ export interface Upkeep {
 /** Forgets what ended long ago, a little at a time, until the signal. A failed step is tried again after the pause. */
 export async function keepTidy(upkeep: Upkeep): Promise<void> {
   const { store, retention = DEFAULT_RETENTION, clock = systemClock, signal, onProblem } = upkeep
+  await clock.sleep(FIRST_PAUSE_MS, signal).catch(() => undefined)
   while (!signal.aborted) {
     const wasFull = await sweepOnce(store, retention, onProblem)
     // The event loop has its turn between two full steps; nobody waits for this work.

@@ -55,6 +55,29 @@ export function examineDurability(open: OpenStore): void {
       assert.equal((await claim({ limit: 2 })).length, 1)
     })
 
+    it('knows of each lease of before when it began, and that it ended no later than now', async context => {
+      const setting = await sitDurably(context)
+      await setting.addMany(2)
+      const claimedAt = setting.clock.now()
+      await setting.claim({ count: 1 })
+      await setting.clock.advance(300)
+      await setting.claim({ count: 1 })
+      await setting.clock.advance(700)
+      const leasesIn = async ({ store }: Setting): Promise<unknown> => {
+        const { tasks } = await store.endedLeases({ partition: PARTITION, limit: 10 })
+        const leases = tasks.map(task => [task.claimedAt - claimedAt, task.lease.endsAt - claimedAt] as const)
+        return leases.toSorted(([one], [other]) => one - other)
+      }
+      const again = await setting.reopen()
+      const ended = [
+        [0, 1_000],
+        [300, 1_000],
+      ]
+      assert.deepEqual(await leasesIn(again), ended)
+      await again.clock.advance(60_000)
+      assert.deepEqual(await leasesIn(await again.reopen()), ended)
+    })
+
     it('keeps the order of its queues, those of before first', async context => {
       const setting = await sitDurably(context)
       const dueAt = setting.clock.now()

@@ -201,7 +201,7 @@ export function examineSettles(open: OpenStore): void {
     it('settles nothing that was never claimed, or is not known', async () => {
       const { add, settle, get } = await sit(open)
       const task = await add()
-      const made = { ...task, lease: { token: 'made up', endsAt: 0, cancelRequested: false } }
+      const made = { ...task, lease: { token: 'made up', endsAt: 0, cancelRequested: false }, claimedAt: 0 }
       assert.deepEqual(await settle(succeed(made)), LOST)
       assert.deepEqual(await settle(succeed({ ...made, taskId: made.taskId.replace(/^./, 'f') })), LOST)
       assert.deepEqual(await get(task), asTaken(task))

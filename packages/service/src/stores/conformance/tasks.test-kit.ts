@@ -60,7 +60,7 @@ export function asTaken(task: NewTask): Task {
 /** A task as a claim hands it out. */
 export function asClaimed(task: NewTask, lease: { readonly token: string; readonly endsAt: number }): ClaimedTask {
   const { requestHash: _, keyGiven: __, ...claimed } = task
-  return { ...claimed, lease: { ...lease, cancelRequested: false } }
+  return { ...claimed, lease: { ...lease, cancelRequested: false }, claimedAt: lease.endsAt - task.leaseMs }
 }
 
 const BUSY: AttemptEnd = { outcome: 'transient', responseStatus: 503, errorCode: 'http-503', errorMessage: 'busy' }

@@ -15,10 +15,17 @@ export interface Entry {
   readonly requestHash: string
   readonly keyGiven: boolean
   readonly attempts: AttemptRow[]
-  /** Where a claim found the task, and who claimed; meaningful while it is under way. */
-  claimed: { readonly dueAt: number; readonly queue: Queue; readonly steward: string } | undefined
+  /** When a claim took the task and where it found it, and who claimed; meaningful while it is under way. */
+  claimed: Claimed | undefined
   /** What the last settle was answered with. */
   settled: { readonly token: string; readonly status: TaskStatus } | undefined
+}
+
+interface Claimed {
+  readonly at: number
+  readonly dueAt: number
+  readonly queue: Queue
+  readonly steward: string
 }
 
 /** The waiting tasks of one queue. */

@@ -36,7 +36,7 @@ function lease(
 ): ClaimedTask {
   const { state, leaseMs } = entry.task
   if (state.status !== 'PENDING') throw new Error(`a waiting task is ${state.status}`)
-  entry.claimed = { dueAt: state.nextAttemptAt, queue: state.queue, steward }
+  entry.claimed = { at: now, dueAt: state.nextAttemptAt, queue: state.queue, steward }
   book.write(entry, { state: { status: 'IN_FLIGHT', lease: { token, endsAt: now + leaseMs, cancelRequested: false } } })
   return claimedTask(entry)
 }
@@ -44,7 +44,8 @@ function lease(
 function claimedTask({ task, claimed }: Entry): ClaimedTask {
   const { state, version: _, lastAttempt: __, ...accepted } = task
   if (state.status !== 'IN_FLIGHT' || claimed === undefined) throw new Error(`a claimed task is ${state.status}`)
-  return { ...accepted, lease: state.lease, dueAt: claimed.dueAt, queue: claimed.queue }
+  const { at: claimedAt, dueAt, queue } = claimed
+  return { ...accepted, lease: state.lease, claimedAt, dueAt, queue }
 }
 
 export function endedLeases(book: Book, partition: number, limit: number, now: number): ClaimedTask[] {

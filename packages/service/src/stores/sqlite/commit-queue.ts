@@ -21,7 +21,7 @@ export interface CommitQueueOptions {
   readonly thread: Thread<Batch, Committed>
   readonly now: () => number
   readonly onHints: (hints: readonly Hint[]) => void
-  /** Told after each commit that wrote something, or could not. */
+  /** Told of each call that the file or the disk made fail, and after each commit that wrote something and had none. */
   readonly onWrite: (problem: Error | undefined) => void
 }
 
@@ -68,7 +68,7 @@ export function createCommitQueue({ thread, now, onHints, onWrite }: CommitQueue
   }
 
   const answer = (batch: readonly Waiting[], instant: number, { outcomes, hints, hasWritten }: Committed): void => {
-    let problem: Error | undefined
+    let hasFailed = false
     for (const [at, outcome] of outcomes.entries()) {
       const { resolve, reject } = batch[at]!
       if (outcome.kind === 'done') {
@@ -76,10 +76,13 @@ export function createCommitQueue({ thread, now, onHints, onWrite }: CommitQueue
         continue
       }
       const error = errorOfFailure(outcome)
-      if (outcome.kind === 'unavailable') problem = error
+      if (outcome.kind === 'unavailable') {
+        hasFailed = true
+        onWrite(error)
+      }
       reject(error)
     }
-    if (hasWritten || problem !== undefined) onWrite(problem)
+    if (hasWritten && !hasFailed) onWrite(undefined)
     if (hints.length > 0) onHints(hints)
   }
 

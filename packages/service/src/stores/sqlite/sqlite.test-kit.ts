@@ -20,7 +20,8 @@ export function openTemporarySqliteStore(options: StoreOptions): Promise<OpenedS
   return openIn(temporaryDirectory(), options)
 }
 
-async function openIn(directory: string, { clock }: StoreOptions): Promise<OpenedStore> {
+/** What is in the directory, or an empty store. */
+export async function openIn(directory: string, { clock }: StoreOptions): Promise<OpenedStore> {
   const store = await openSqliteStore({ directory, clock })
   return {
     store,

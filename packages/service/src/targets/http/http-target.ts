@@ -26,7 +26,7 @@ export interface HttpTargetOptions {
   readonly clock?: Clock
 }
 
-export const DEFAULT_HTTP_TARGET = {
+const DEFAULT_HTTP_TARGET = {
   connections: 100, // as many as a service sends at once, unless it is told to send more
   maxOrigins: 1_000,
   connectTimeoutMs: 3_000, // who has not answered by then is better asked again

@@ -85,6 +85,27 @@ function inUseFault(path: string): Fault {
   }
 }
 
+export function dataGoneFault(path: string): Fault {
+  return {
+    code: 'store-unreachable',
+    message: `${path} was moved, deleted or replaced while it was open; what was accepted before is still worked off, but nothing new is taken; put the file back, or wait until nothing is left to do, and start the service again`,
+  }
+}
+
+export function lockGoneFault(path: string): Fault {
+  return {
+    code: 'store-unreachable',
+    message: `${path} was moved, deleted or replaced, and with it the lock: another process may work in this directory, so that this one writes nothing more; see that only one runs, and start it again`,
+  }
+}
+
+export function leftLogFault(path: string, log: string): Fault {
+  return {
+    code: 'store-unreachable',
+    message: `${path} is gone, but ${log}, which holds its newest tasks, is still there; put the file back, or move the log away as well to begin anew`,
+  }
+}
+
 function unreachableFault(path: string, why: string): Fault {
   return {
     code: 'store-unreachable',

@@ -56,6 +56,27 @@ describe('migrations', () => {
     assert.deepEqual(file.rows('select x from a')(), [[2]])
   })
 
+  it('date leases that were made before their beginning was kept, and none before its task', () => {
+    const file = connection()
+    migrate(file, 'path', MIGRATIONS.slice(0, 1))
+    const insert = file.write(`insert into task (seq, task_id, lane_id, queue_id, due_at, policy_id, policy_version,
+      request_hash, target_url, method, headers, created_at, lease_ms, generation, attempt_number, lost_count, started_at,
+      previous_delay_ms, expires_at) values (?1, ?1, 1, 1, 0, '', 1, '', '', '', '', 5000, 30000, 1, 0, 0, 0, 0, 0)`)
+    const lease = file.write(`insert into lease values (?, 0, ?, '', 1, 0, 0, 1, 0)`)
+    for (const [seq, endsAt] of [
+      [1, 36_000],
+      [2, 6_000],
+    ] as const) {
+      insert(seq)
+      lease(seq, endsAt)
+    }
+    migrate(file, 'path')
+    assert.deepEqual(file.rows('select seq, claimed_at from lease')(), [
+      [1, 6_000],
+      [2, 5_000],
+    ])
+  })
+
   it('leave a file as it was when one of them fails', () => {
     const path = join(temporaryDirectory(), 'any.db')
     const file = connect(path, { busyTimeoutMs: 0 })

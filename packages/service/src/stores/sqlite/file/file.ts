@@ -1,11 +1,12 @@
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect, type Connection } from './connection.ts'
-import { errorOf, faultOf, foreignFault, newerFault } from './faults.ts'
+import { errorOf, faultOf, foreignFault, leftLogFault, lockGoneFault, newerFault } from './faults.ts'
+import { identify, isInPlace, type FileIdentity, type OpenedFiles } from './in-place.ts'
 import { MIGRATIONS } from './migrations.ts'
 
 export const DATA_FILE = 'tasks.db'
-const LOCK_FILE = 'lock'
+export const LOCK_FILE = 'lock'
 
 /** Marks a file as ours: "2ndW" in the header that SQLite leaves to applications. */
 const APPLICATION_ID = 0x326e6457
@@ -27,22 +28,23 @@ export interface OpenedFile {
 }
 
 /** Opens the directory's data for writing, alone. Throws a `StoreUnavailableError` that says what to do. */
-export function openFile({ directory, maxFileBytes }: FileOptions): OpenedFile {
+export function openFile({ directory, maxFileBytes }: FileOptions): OpenedFile & { readonly files: OpenedFiles } {
   refuseOldSqlite()
   const path = join(directory, DATA_FILE)
   return sayingWhy(path, () => {
     prepareDirectory(directory, path)
-    const lock = lockDirectory(directory)
+    const { lock, file } = lockDirectory(directory)
     try {
       createFile(path)
       const connection = connectToWrite(path)
+      const files = { data: identify(path), lock: file }
       if (maxFileBytes !== undefined) limitFile(connection, maxFileBytes)
       const close = (): void => {
-        // As the last connection it moves the log into the file itself; if there is no room, the next one will.
+        moveLogIntoFile(connection)
         connection.close()
         lock.close()
       }
-      return { connection, path, close }
+      return { connection, path, files, close }
     } catch (error) {
       lock.close()
       throw error
@@ -87,6 +89,13 @@ function prepareDirectory(directory: string, path: string): void {
   accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK)
   // SQLite would open a file that may only be read, and fail at the first write.
   if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK)
+  else refuseLeftLog(path, `${path}-wal`)
+}
+
+/** Beside a new file SQLite would delete the log, and with it what was committed and never moved into the old one. */
+function refuseLeftLog(path: string, log: string): void {
+  const bytes = statSync(log, { throwIfNoEntry: false })?.size ?? 0
+  if (bytes > 0) throw errorOf(leftLogFault(path, log))
 }
 
 /** SQLite gives the files beside it the same mode. */
@@ -98,18 +107,47 @@ function createFile(path: string): void {
  * Whoever has this lock is the only process that writes here. It is not on the data itself, so that a second connection
  * of this process can read; the system frees it when the process ends, however it ends.
  */
-function lockDirectory(directory: string): Connection {
+function lockDirectory(directory: string): { readonly lock: Connection; readonly file: FileIdentity } {
   const path = join(directory, LOCK_FILE)
   return sayingWhy(path, () => {
     const lock = connect(path, { busyTimeoutMs: 0 })
     try {
+      const file = identify(path)
+      leaveNote(lock)
       lock.exec('pragma locking_mode = exclusive; begin exclusive')
-      return lock
+      // Deleted in between, it would be a lock that nobody else meets.
+      if (!isInPlace(file)) throw errorOf(lockGoneFault(path))
+      return { lock, file }
     } catch (error) {
       lock.close()
       throw error
     }
   })
+}
+
+/** For whoever looks into the file before deleting it. */
+function leaveNote(lock: Connection): void {
+  try {
+    lock.exec(`pragma page_size = 512; begin exclusive; create table if not exists lock (${NOTE}); commit`)
+  } catch {
+    // Somebody has the lock, or the disk is full: the first is found out next, and the second is no reason not to start.
+    if (lock.isTransaction()) lock.exec('rollback')
+  }
+}
+
+const NOTE =
+  'note /* Locked while the service runs, free when it has ended. Deleting this file does not unlock the directory. */'
+
+/**
+ * SQLite does this itself for a file that is in its place; one that was moved gets here what else would stay behind in the
+ * log. If there is no room, the log is kept, and the next who opens the file does it.
+ */
+function moveLogIntoFile(connection: Connection): void {
+  try {
+    connection.exec('pragma wal_checkpoint(truncate)')
+  } catch (error) {
+    if (faultOf(error, '') === undefined) throw error
+  }
 }
 
 /** What a burst leaves behind of the log is cut to this size. */

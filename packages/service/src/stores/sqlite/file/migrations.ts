@@ -185,4 +185,12 @@ export const MIGRATIONS: readonly string[] = [
   );
   insert into store values (0, 0, 0, 0, 0, 0, '{}');
   `,
+
+  // The end of a lease moves when its process is gone; when it began does not. An end that was moved already says too early
+  // a beginning, but no task began before it was there.
+  `
+  alter table lease add column claimed_at integer not null default 0;
+  update lease set claimed_at = coalesce(
+    (select max(task.created_at, lease.ends_at - task.lease_ms) from task where task.seq = lease.seq), ends_at);
+  `,
 ]

@@ -79,6 +79,7 @@ export const AT = {
   dueAt: 19,
   endsAt: 20,
   cancelRequested: 21,
+  claimedAt: 22,
 } as const
 
 export function acceptedOf(row: TaskRow | HeldRow, lane: string): AcceptedTask {
@@ -140,7 +141,7 @@ export interface HeldRows {
   readonly rows: readonly HeldRow[]
 }
 
-export type HeldRow = readonly [...TaskRow, dueAt: number, endsAt: number, cancelRequested: number]
+export type HeldRow = readonly [...TaskRow, dueAt: number, endsAt: number, cancelRequested: number, claimedAt: number]
 
 export function claimedOf({ lane, queue: key, token, rows }: HeldRows): ClaimedTask[] {
   // What was asked for may be no queue at all.
@@ -150,6 +151,7 @@ export function claimedOf({ lane, queue: key, token, rows }: HeldRows): ClaimedT
     ...acceptedOf(row, lane),
     progress: progressOf(row, AT.progress),
     lease: { token, endsAt: row[AT.endsAt], cancelRequested: row[AT.cancelRequested] === 1 },
+    claimedAt: row[AT.claimedAt],
     dueAt: row[AT.dueAt],
     queue,
   }))

@@ -5,6 +5,7 @@ export interface LeaseEntry {
   readonly seq: number
   readonly taskId: string
   readonly token: string
+  readonly claimedAt: number
   readonly endsAt: number
   readonly queueId: number
   readonly dueAt: number
@@ -34,6 +35,7 @@ type Row = [
   seq: number,
   taskId: string,
   token: string,
+  claimedAt: number,
   endsAt: number,
   queueId: number,
   dueAt: number,
@@ -47,10 +49,10 @@ const MOST_REMEMBERED = 50_000
 
 export function createLeases(connection: Connection): Leases {
   const columns =
-    'seq, task_id, token, ends_at, lease.queue_id, lease.due_at, state, version, cancel_requested from lease join task using (seq)'
+    'seq, task_id, token, claimed_at, ends_at, lease.queue_id, lease.due_at, state, version, cancel_requested from lease join task using (seq)'
   const insert = connection.write(
-    `insert into lease (seq, partition, ends_at, token, queue_id, due_at, state, version, cancel_requested)
-     values (?, ?, ?, ?, ?, ?, ?, ?, 0)`,
+    `insert into lease (seq, partition, claimed_at, ends_at, token, queue_id, due_at, state, version, cancel_requested)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`,
   )
   const readById = connection.row<Row>(`select ${columns} where task_id = ?`)
   const mark = connection.write('update lease set cancel_requested = 1, version = ? where seq = ?')
@@ -71,8 +73,8 @@ export function createLeases(connection: Connection): Leases {
 
   return {
     add(lease, partition) {
-      const { seq, endsAt, token, queueId, dueAt, state, version } = lease
-      insert(seq, partition, endsAt, token, queueId, dueAt, state, version)
+      const { seq, claimedAt, endsAt, token, queueId, dueAt, state, version } = lease
+      insert(seq, partition, claimedAt, endsAt, token, queueId, dueAt, state, version)
       if (remembered.size >= MOST_REMEMBERED) remembered.clear()
       remembered.set(lease.taskId, lease)
     },
@@ -99,11 +101,13 @@ export function createLeases(connection: Connection): Leases {
   }
 }
 
-function entryOf([seq, taskId, token, endsAt, queueId, dueAt, state, version, cancelRequested]: Row): LeaseEntry {
+function entryOf(row: Row): LeaseEntry {
+  const [seq, taskId, token, claimedAt, endsAt, queueId, dueAt, state, version, cancelRequested] = row
   return {
     seq,
     taskId,
     token,
+    claimedAt,
     endsAt,
     queueId,
     dueAt,

@@ -7,6 +7,7 @@ import type { ReaderAnswer, ReaderAsk, ReaderVerb } from '../reader/reading.ts'
 import type { Batch, Committed } from '../writer/commit.ts'
 import type { AskOf, Verb } from '../writer/verbs.ts'
 import type { WriterOpened } from '../writer/writer-thread.ts'
+import { createCondition } from './condition.ts'
 import { startThread, type Thread } from './thread.ts'
 
 export interface SqliteStoreOptions extends FileOptions {
@@ -30,10 +31,11 @@ export interface StoreThreads {
 export async function openStoreThreads(options: SqliteStoreOptions): Promise<StoreThreads> {
   const { clock = systemClock, bootMs = clock === systemClock ? uptimeMs : undefined, ...data } = options
   const { thread: writer, opened } = await startThread<Batch, Committed, WriterOpened>(scriptOf('writer'), data)
-  const storeClock = createStoreClock({ clock, ...opened, ...(bootMs !== undefined && { bootMs }) })
+  const { lastWrittenAt, files } = opened
+  const storeClock = createStoreClock({ clock, lastWrittenAt, ...(bootMs !== undefined && { bootMs }) })
+  const condition = createCondition(files, () => storeClock.now())
   const listeners = new Set<(hint: Hint) => void>()
   let reader: Promise<Thread<ReaderAsk, unknown>> | undefined
-  let problem: string | undefined
   let closing: Promise<void> | undefined
 
   const queue = createCommitQueue({
@@ -42,9 +44,7 @@ export async function openStoreThreads(options: SqliteStoreOptions): Promise<Sto
     onHints: hints => {
       for (const hint of hints) for (const listener of listeners) listener(hint)
     },
-    onWrite: error => {
-      problem = error?.message
-    },
+    onWrite: error => condition.wrote(error),
   })
   /** By the first who reads: a store that only works needs none. */
   const startReader = async (): Promise<Thread<ReaderAsk, unknown>> => {
@@ -67,7 +67,10 @@ export async function openStoreThreads(options: SqliteStoreOptions): Promise<Sto
   }
 
   try {
+    // What cannot be counted now is no reason not to start, and is no better known by waiting.
+    const recounted = queue.ask('recount', null).catch(() => undefined)
     await queue.ask('endLeases', null)
+    await recounted
   } catch (error) {
     await closeAll()
     throw error
@@ -76,17 +79,26 @@ export async function openStoreThreads(options: SqliteStoreOptions): Promise<Sto
     now: () => storeClock.now(),
     write(verb, ask) {
       refuseIfClosed()
+      condition.refuse(verb)
       return queue.ask(verb, ask)
     },
     async read<V extends ReaderVerb>(...ask: ReaderAsk<V>) {
       refuseIfClosed()
+      if (reader === undefined) condition.refuseToOpen()
       reader ??= startReader()
-      return (await (await reader).ask(ask)) as ReaderAnswer<V>
+      try {
+        return (await (await reader).ask(ask)) as ReaderAnswer<V>
+      } catch (error) {
+        condition.couldNotRead(error)
+        throw error
+      }
     },
     async health() {
       refuseIfClosed()
       // What failed is tried again, so that the problem ends when it does and not with the next task.
-      if (problem !== undefined) await queue.ask('probe', null).catch(() => undefined)
+      condition.look()
+      if (condition.mayPass) await queue.ask('probe', null).catch(() => undefined)
+      const { problem } = condition
       return { now: storeClock.now(), clockSkewMs: storeClock.skewMs(), ...(problem !== undefined && { problem }) }
     },
     onHint(listener) {

@@ -42,7 +42,7 @@ function claimFrom(writer: Writer, queue: QueueEntry, ask: Ask, claimer: Pick<Cl
     const taskId = row[AT.taskId]
     const endsAt = now + row[AT.leaseMs]
     const place = { seq, taskId, queueId, dueAt, state }
-    const lease = { ...place, ...claimer, endsAt, version: version + 1, cancelRequested: false }
+    const lease = { ...place, ...claimer, claimedAt: now, endsAt, version: version + 1, cancelRequested: false }
     leases.add(lease, lane.partition)
     lanes.move(lane, 'PENDING', 'IN_FLIGHT')
     return heldRow(writer, row, lease)
@@ -59,9 +59,10 @@ export function endedLeases(writer: Writer, { partition, limit }: PartitionLimit
 }
 
 /** Adds to the task's own row how far it has come, and the lease. */
-function heldRow({ log }: Writer, row: unknown[], { state, dueAt, endsAt, cancelRequested }: LeaseEntry): HeldRow {
+function heldRow({ log }: Writer, row: unknown[], lease: LeaseEntry): HeldRow {
+  const { state, dueAt, endsAt, cancelRequested, claimedAt } = lease
   row[AT.body] = bytesToText(row[AT.body] as Uint8Array | null)
   if (state !== 0) row.splice(AT.progress, Infinity, ...log.progressOf(state))
-  row.push(dueAt, endsAt, cancelRequested ? 1 : 0)
+  row.push(dueAt, endsAt, cancelRequested ? 1 : 0, claimedAt)
   return row as unknown as HeldRow
 }

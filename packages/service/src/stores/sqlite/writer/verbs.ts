@@ -24,6 +24,7 @@ import { claim, endedLeases, type ClaimReply } from './claim.ts'
 import { enqueue, type EnqueueAsk } from './enqueue.ts'
 import { attemptNow, cancel, replay } from './operate.ts'
 import { putPolicy, type PutPolicyAsk } from './put-policy.ts'
+import { recount } from './recount.ts'
 import { release } from './release.ts'
 import { settle, type SettledWord } from './settle.ts'
 import { expire, leases, leasesOf, queues, remember, type Expired } from './steward.ts'
@@ -55,6 +56,8 @@ export interface WriterVerbs {
   sweep(ask: Sweep): number
   /** Ends all leases of an earlier process. */
   endLeases(ask: null): null
+  /** Mends counts that are below zero. */
+  recount(ask: null): null
   /** Finds out whether there is room to write. */
   probe(ask: null): null
 }
@@ -87,6 +90,10 @@ export const VERBS: { readonly [V in Verb]: (writer: Writer, ask: AskOf<V>) => A
   sweep,
   endLeases({ leases, now }) {
     leases.endAll(now)
+    return null
+  },
+  recount(writer) {
+    recount(writer)
     return null
   },
   probe({ connection }) {

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { closeSync, copyFileSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { DEFAULT_POLICY } from '@secondwind/resilience'
+import { describe, it } from 'vitest'
+import { NO_LIMITS, sit, type Setting } from '../conformance/exam.test-kit.ts'
+import { giveUp, LANE, PARTITION, retryAt, succeed, TENANT } from '../conformance/tasks.test-kit.ts'
+import { DATA_FILE, LOCK_FILE } from './file/file.ts'
+import { openSqliteStore } from './sqlite-store.ts'
+import { openIn, temporaryDirectory } from './sqlite.test-kit.ts'
+
+const SECOND_MS = 1_000
+const REQUEST = { targetUrl: 'https://api.example/charge', method: 'POST', headers: {}, body: new Uint8Array(1_000) }
+
+const sitIn = (directory: string): Promise<Setting> => sit(options => openIn(directory, options))
+
+function enqueueOne({ store, build }: Setting): Promise<unknown> {
+  return store.enqueue([build()], NO_LIMITS)
+}
+
+const CORRUPT = { name: 'StoreUnavailableError', code: 'store-corrupt' }
+
+describe('a file that is damaged', () => {
+  /** Written by an earlier life, and damaged in the middle of its tasks before this one. */
+  async function damagedSetting(): Promise<Setting & { readonly taskIds: readonly string[] }> {
+    const directory = temporaryDirectory()
+    const before = await sitIn(directory)
+    const tasks = await before.addMany(400, { request: REQUEST })
+    await before.store.close()
+    damage(join(directory, DATA_FILE), { from: 300_000, bytes: 40_000 })
+    const setting = await sitIn(directory)
+    return { ...setting, taskIds: tasks.map(({ taskId }) => taskId) }
+  }
+
+  it('is not known to be so until somebody meets the damage', async () => {
+    const setting = await damagedSetting()
+    assert.equal((await setting.store.health()).problem, undefined)
+    await enqueueOne(setting)
+  })
+
+  it('stays so whatever else can be written: nothing new is taken, and the rest goes on', async () => {
+    const setting = await damagedSetting()
+    const { store, taskIds } = setting
+    const answers = await Promise.allSettled(taskIds.map(taskId => store.get(taskId)))
+    const sound = taskIds.filter((_, at) => answers[at]!.status === 'fulfilled')
+    assert.ok(sound.length > 0 && sound.length < taskIds.length)
+    for (const taskId of sound.slice(0, 3)) {
+      assert.equal((await store.cancel(taskId)).kind, 'changed')
+      assert.match((await store.health()).problem!, /is damaged .*restore it from a copy/)
+      await assert.rejects(enqueueOne(setting), CORRUPT)
+    }
+    await store.putPolicy('payments', DEFAULT_POLICY)
+    assert.notEqual((await store.health()).problem, undefined)
+  })
+
+  it('is so for those who write when only a reader has seen it', async () => {
+    const setting = await damagedSetting()
+    const { store, all } = setting
+    await assert.rejects(
+      all(page => store.list({ ...page, filter: { tenant: TENANT } }), 100),
+      CORRUPT,
+    )
+    assert.match((await store.health()).problem!, /is damaged/)
+    await assert.rejects(enqueueOne(setting), CORRUPT)
+  })
+})
+
+const GONE = { name: 'StoreUnavailableError', code: 'store-unreachable', message: /tasks\.db was moved, deleted or/ }
+
+describe('a file that lost its name while it was open', () => {
+  const LOSSES: readonly (readonly [how: string, lose: (path: string) => void])[] = [
+    ['deleted', path => ['', '-wal', '-shm'].forEach(ending => rmSync(path + ending))],
+    ['deleted with its directory', path => rmSync(dirname(path), { recursive: true })],
+    ['moved', path => renameSync(path, `${path}.old`)],
+    [
+      'replaced',
+      path => {
+        copyFileSync(path, `${path}.copy`)
+        renameSync(`${path}.copy`, path)
+      },
+    ],
+  ]
+  for (const [how, lose] of LOSSES) {
+    it(`takes nothing new from a second after it was ${how}, and what it has is worked off`, async () => {
+      const directory = temporaryDirectory()
+      const setting = await sitIn(directory)
+      const { store, clock, claimOne, settle, add, get } = setting
+      const task = await add()
+      lose(join(directory, DATA_FILE))
+      await clock.advance(SECOND_MS)
+      await assert.rejects(enqueueOne(setting), GONE)
+      assert.match((await store.health()).problem!, GONE.message)
+      assert.deepEqual(await settle(succeed(await claimOne())), { kind: 'settled', status: 'SUCCEEDED' })
+      assert.equal((await get(task)).state.status, 'SUCCEEDED')
+      assert.match((await store.health()).problem!, GONE.message)
+      await assert.rejects(enqueueOne(setting), GONE)
+    })
+  }
+
+  it('is missed by whoever asks how the store is, at once and for good', async () => {
+    const directory = temporaryDirectory()
+    const { store } = await sitIn(directory)
+    const path = join(directory, DATA_FILE)
+    renameSync(path, `${path}.old`)
+    assert.match((await store.health()).problem!, GONE.message)
+    renameSync(`${path}.old`, path)
+    assert.match((await store.health()).problem!, GONE.message)
+  })
+
+  it('is not mistaken for the one that stands there now', async () => {
+    const directory = temporaryDirectory()
+    const setting = await sitIn(directory)
+    renameSync(join(directory, DATA_FILE), join(directory, 'aside'))
+    const another = new DatabaseSync(join(directory, DATA_FILE))
+    another.close()
+    await assert.rejects(setting.listed(), GONE)
+  })
+
+  it('holds all that was acknowledged when the store is closed, wherever it is by then', async () => {
+    const directory = temporaryDirectory()
+    const elsewhere = temporaryDirectory()
+    const { store, add } = await sitIn(directory)
+    const { taskId } = await add()
+    renameSync(join(directory, DATA_FILE), join(elsewhere, DATA_FILE))
+    await store.close()
+    const again = await sitIn(elsewhere)
+    assert.equal((await again.get({ taskId })).state.status, 'PENDING')
+  })
+
+  it('is not begun anew beside a log that still belongs to it', async () => {
+    const directory = temporaryDirectory()
+    const { store, add } = await sitIn(directory)
+    await add()
+    const left = temporaryDirectory()
+    const log = `${DATA_FILE}-wal`
+    copyFileSync(join(directory, log), join(left, log))
+    await store.close()
+    const kept = readFileSync(join(left, log))
+    await assert.rejects(openSqliteStore({ directory: left }), {
+      code: 'store-unreachable',
+      message: /tasks\.db is gone, but .*tasks\.db-wal.* is still there; put the file back/,
+    })
+    assert.deepEqual(readFileSync(join(left, log)), kept)
+  })
+})
+
+const UNLOCKED = { name: 'StoreUnavailableError', code: 'store-unreachable', message: /and with it the lock/ }
+
+describe('the lock on a directory', () => {
+  it('says to whoever looks that deleting it does not unlock', async () => {
+    const directory = temporaryDirectory()
+    const { store } = await sitIn(directory)
+    await store.close()
+    assert.match(readFileSync(join(directory, LOCK_FILE), 'latin1'), /Deleting this file does not unlock/)
+  })
+
+  it('that was deleted keeps nobody out, so that nothing more is written by its holder', async () => {
+    const directory = temporaryDirectory()
+    const setting = await sitIn(directory)
+    const { store, clock, add, claimOne, settle, get } = setting
+    const task = await add()
+    const claimed = await claimOne()
+    rmSync(join(directory, LOCK_FILE))
+    const second = await sitIn(directory)
+    await clock.advance(SECOND_MS)
+    await assert.rejects(settle(succeed(claimed)), UNLOCKED)
+    await assert.rejects(enqueueOne(setting), UNLOCKED)
+    await assert.rejects(store.cancel(task.taskId), UNLOCKED)
+    assert.match((await store.health()).problem!, UNLOCKED.message)
+    assert.equal((await get(task)).state.status, 'IN_FLIGHT')
+    assert.equal((await second.store.health()).problem, undefined)
+    const { tasks } = await second.store.endedLeases({ partition: PARTITION, limit: 9 })
+    assert.deepEqual(await second.settle(giveUp(tasks[0]!)), { kind: 'settled', status: 'EXHAUSTED' })
+  })
+})
+
+describe('counts that are below zero', () => {
+  it('are counted anew when the store is opened', async () => {
+    const directory = temporaryDirectory()
+    const setting = await sitIn(directory)
+    const { store, add, addMany, claim, ended, all, clock } = setting
+    for (const settlement of [succeed, succeed, giveUp]) await ended(settlement)
+    await ended(task => retryAt(task, clock.now() + 60_000))
+    await store.cancel((await add()).taskId)
+    await addMany(3)
+    await claim({ count: 2 })
+    await add({ destination: 'https://other.example' })
+    const counted = async (from: Setting): Promise<unknown> => ({
+      totals: await from.store.counters(),
+      lanes: await from.all(page => from.store.laneCounters(page)),
+    })
+    const before = await counted(setting)
+    assert.equal((await all(page => store.laneCounters(page))).length, 2)
+    await store.close()
+    const file = new DatabaseSync(join(directory, DATA_FILE))
+    file.exec(`update lane set in_flight = -3, pending = 9, succeeded = 0 where key = '${LANE}'`)
+    file.exec('update store set in_flight = -3, cancelled = 7, exhausted = 0')
+    file.close()
+    const again = await sitIn(directory)
+    assert.deepEqual(await counted(again), before)
+    const { tasks } = await again.store.endedLeases({ partition: PARTITION, limit: 9 })
+    assert.equal(tasks.length, 2)
+  })
+})
+
+function damage(path: string, { from, bytes }: { from: number; bytes: number }): void {
+  const file = openSync(path, 'r+')
+  writeSync(file, new Uint8Array(bytes).fill(0x5a), 0, bytes, from)
+  closeSync(file)
+}

@@ -1,0 +1,74 @@
+import { dataGoneFault, errorOf, lockGoneFault } from '../file/faults.ts'
+import { isInPlace, type OpenedFiles } from '../file/in-place.ts'
+import { StoreUnavailableError } from '../../task-store.ts'
+import { FLEET, READS, type Verb } from '../writer/verbs.ts'
+
+/**
+ * How the store is. Most problems pass, and the next write that succeeds shows it. These last until the process ends, for a
+ * success proves nothing:
+ *
+ *  1. A damaged file still takes writes on its sound pages. Nothing new goes in; the rest goes on as far as it can.
+ *  2. A file that lost its name takes every write, and is gone with the process. Nothing new goes in.
+ *  3. A lock that lost its name keeps nobody out. Nothing at all is written.
+ */
+export interface Condition {
+  readonly problem: string | undefined
+  /** There is a problem, and a write that succeeds would end it. */
+  readonly mayPass: boolean
+  /** Told after each write: why it failed, if it did. */
+  wrote(error: Error | undefined): void
+  /** Told why a read failed. */
+  couldNotRead(error: unknown): void
+  /** Looks now whether the files are in their place. */
+  look(): void
+  /** Throws what keeps the call from being made. */
+  refuse(verb: Verb): void
+  /** Throws if another file may stand where ours was opened. */
+  refuseToOpen(): void
+}
+
+const LOOK_EVERY_MS = 1_000
+
+export function createCondition({ data, lock }: OpenedFiles, now: () => number): Condition {
+  let passing: string | undefined
+  let noIntake: StoreUnavailableError | undefined
+  let noWrites: StoreUnavailableError | undefined
+  let dataGone: StoreUnavailableError | undefined
+  let lookedAt = now()
+
+  const look = (): void => {
+    lookedAt = now()
+    if (!isInPlace(data)) dataGone ??= errorOf(dataGoneFault(data.path))
+    noIntake ??= dataGone
+    // Data that went with its lock can be found by nobody else.
+    if (dataGone === undefined && !isInPlace(lock)) noWrites ??= errorOf(lockGoneFault(lock.path))
+  }
+  const couldNotRead = (error: unknown): void => {
+    if (error instanceof StoreUnavailableError && error.code === 'store-corrupt') noIntake ??= error
+  }
+  const lasting = (): StoreUnavailableError | undefined => noWrites ?? noIntake
+
+  return {
+    get problem() {
+      return lasting()?.message ?? passing
+    },
+    get mayPass() {
+      return passing !== undefined && lasting() === undefined
+    },
+    wrote(error) {
+      passing = error?.message
+      couldNotRead(error)
+    },
+    couldNotRead,
+    look,
+    refuse(verb) {
+      if (now() - lookedAt >= LOOK_EVERY_MS) look()
+      if (noWrites !== undefined && !READS.has(verb) && !FLEET.has(verb)) throw noWrites
+      if (noIntake !== undefined && verb === 'enqueue') throw noIntake
+    },
+    refuseToOpen() {
+      look()
+      if (dataGone !== undefined) throw dataGone
+    },
+  }
+}
