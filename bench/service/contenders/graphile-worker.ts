@@ -1,5 +1,5 @@
 /** graphile-worker on PostgreSQL, tuned: jobs fetched five hundred at a time, completions written together. */
-import { Logger, makeWorkerUtils, run, type Runner } from 'graphile-worker'
+import { Logger, makeWorkerUtils, run } from 'graphile-worker'
 import { Client } from 'pg'
 import { CONCURRENCY, createCourier, type Order } from '../delivery.ts'
 import { inChunks, until } from './asking.ts'
@@ -28,7 +28,7 @@ export const open: Open = async ({ postgresUrl }) => {
   const utils = await makeWorkerUtils({ preset })
   await utils.migrate()
   const courier = createCourier()
-  let runner: Runner | undefined
+  let runner: { stop(): Promise<void> } | undefined
   return {
     add: order => utils.addJob(NAME, order, { maxAttempts: 12, ...startOf(order) }),
     addMany: async orders => {

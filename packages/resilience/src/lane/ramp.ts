@@ -1,5 +1,5 @@
 /** Twice as many every two seconds: from one to a hundred in a quarter of a minute, and each step is a small one. */
-export const DOUBLING_MS = 2_000
+const DOUBLING_MS = 2_000
 
 /** More than any limit; and far from what a number cannot hold. */
 const MOST = 2 ** 30

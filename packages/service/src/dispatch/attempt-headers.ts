@@ -19,14 +19,24 @@ const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]
  * attempts lie together. We record nothing, and leave it to the target whether to: the flags are 00.
  */
 function traceOf({ taskId, request }: ClaimedTask, random: Random): string {
-  const given = Object.entries(request.headers).find(([name]) => name.toLowerCase() === 'traceparent')?.[1]
-  const [, trace = taskId.replaceAll('-', ''), flags = '00'] = TRACEPARENT.exec(given ?? '') ?? []
-  return `00-${trace}-${hex(random)}${hex(random)}-${flags}`
+  const given = traceparentIn(request.headers)
+  const [, trace = taskId.replaceAll('-', ''), flags = '00'] = (given && TRACEPARENT.exec(given)) || []
+  return `00-${trace}-${hex(random() * 2 ** 32)}${hex((random() * 2 ** 32) | 1)}-${flags}`
 }
 
-/** Never 0, so that no parent id is all zeros. */
-function hex(random: Random): string {
-  return Math.floor(1 + random() * (2 ** 32 - 1))
-    .toString(16)
-    .padStart(8, '0')
+const TRACEPARENT_LENGTH = 'traceparent'.length
+
+function traceparentIn(headers: { readonly [name: string]: string }): string | undefined {
+  for (const name in headers)
+    if (name.length === TRACEPARENT_LENGTH && name.toLowerCase() === 'traceparent') return headers[name]
+  return undefined
+}
+
+const BYTES: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+/** 32 bits in eight digits, by looking them up: it is done for every request. */
+function hex(number: number): string {
+  return (
+    BYTES[(number >>> 24) & 255]! + BYTES[(number >>> 16) & 255]! + BYTES[(number >>> 8) & 255]! + BYTES[number & 255]!
+  )
 }

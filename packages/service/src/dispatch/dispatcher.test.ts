@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { DEFAULT_POLICY } from '@secondwind/resilience'
-import { laneKey } from '../task/lane.ts'
+import { laneKey, PARTITIONS } from '../task/lane.ts'
 import type { AttemptEnded, Held, TaskEnded } from '../telemetry/events.ts'
 import { WELL } from './simulation/faulty-store.test-kit.ts'
 import type { SimulatedProcess } from './simulation/instance.test-kit.ts'
@@ -380,6 +380,51 @@ describe('a store that cannot be reached', () => {
     await world.clock.advance(10_000)
     assert.equal((await world.store.counters()).tasks.SUCCEEDED, 10)
     assert.equal(world.destinations.seen.length, 10)
+  })
+})
+
+describe('a store that is slow', () => {
+  it('is not outrun: no more is sent than could be kept in mind until it is written', async () => {
+    const { world } = await setting({
+      slots: 10,
+      behaviourOf: () => ({ kind: 'answers', status: 200, ms: 1 }),
+      fateOf: (_, verb) => (verb === 'settle' ? { ...WELL, beforeMs: 4_500 } : WELL),
+    })
+    await world.enqueueMany(200)
+    await world.clock.advance(4_000)
+    assert.ok(world.destinations.seen.length <= 30, `${world.destinations.seen.length} were sent`)
+    await world.finish(200_000)
+    assert.equal(world.destinations.seen.length, 200)
+  })
+
+  it('undoes no move by an answer that was given before it', async () => {
+    let takes = 0
+    const world = new World({
+      fateOf: (_, verb) => {
+        if (verb === 'take') takes++
+        return verb === 'take' ? { ...WELL, beforeMs: 100 } : verb === 'beat' ? { ...WELL, afterMs: 900 } : WELL
+      },
+    })
+    world.start()
+    await world.clock.advance(20_000)
+    assert.equal(takes, PARTITIONS)
+  })
+
+  it('and was gone for long has nobody take the others for dead: they were not heard because nobody listened', async () => {
+    let isDown = false
+    const { world } = await setting({
+      fateOf: () => (isDown ? { ...WELL, isApplied: false, answer: 'error' } : WELL),
+    })
+    await world.clock.advance(500)
+    world.start()
+    // The first has heard the other's last beat, and is the first to look again.
+    await world.clock.advance(20_700)
+    const { stewards: before } = await world.store.beat('onlooker')
+    isDown = true
+    await world.clock.advance(19_600)
+    isDown = false
+    await world.clock.advance(5_000)
+    assert.deepEqual((await world.store.beat('onlooker')).stewards, before)
   })
 })
 

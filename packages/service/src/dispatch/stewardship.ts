@@ -143,7 +143,6 @@ export class Stewardship {
     const token = newToken()
     const answer = await calls.ask(() => store.take({ partition: number, instance, token, from }))
     if (answer?.taken !== true) return
-    if (this.isStopping) return this.#free(number, token)
     for (const doubt of this.#doubts) if (doubt.partition === number) await this.#resolve(doubt)
     const partition = new ServedPartition({ number, token, takenAt: time.now(), wasServed: from !== null })
     this.partitions.set(number, partition)

@@ -96,7 +96,7 @@ function answerOf(behaviour: Behaviour): TargetAnswer {
   return behaviour.kind === 'hangs' ? answered(200) : answered(behaviour.status, behaviour.retryAfterS)
 }
 
-export function answered(status: number, retryAfterS?: number): TargetAnswer {
+function answered(status: number, retryAfterS?: number): TargetAnswer {
   const headers = retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }
   const response = { headers: {}, body: '', bodyEncoding: 'utf8', truncated: false } as const
   return { kind: 'answered', status, headers, response }

@@ -3,7 +3,7 @@ import { describe, it } from 'vitest'
 import { storm } from './storm.test-kit.ts'
 
 /** So many histories, from this one on; `STORMS=5000 STORMS_SEED=1` is a quiet evening's work. */
-const STORMS = Number(process.env['STORMS'] ?? 200)
+const STORMS = Number(process.env['STORMS'] ?? 300)
 const STORMS_SEED = Number(process.env['STORMS_SEED'] ?? 1)
 
 describe('whatever happens to processes, network, clocks and destinations', () => {
