@@ -180,9 +180,13 @@ describe('the service', () => {
       async () => sink.arrivals.length,
       count => count === 50,
     )
-    const { body } = await service.call('/destinations')
-    const lane = body.items.find(({ destination }: { destination: string }) => destination === 'http://127.0.0.1:9')
-    assert.equal(lane.breaker, 'open')
+    const lane = await until(
+      async () => {
+        const { body } = await service.call('/destinations')
+        return body.items.find(({ destination }: { destination: string }) => destination === 'http://127.0.0.1:9')
+      },
+      ({ breaker }) => breaker === 'open',
+    )
     assert.ok(lane.attempts < 100, `${lane.attempts} attempts`)
   })
 

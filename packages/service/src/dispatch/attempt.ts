@@ -1,7 +1,7 @@
 /**
  * The story of one attempt, from a lease in hand to its end on the way to the store.
  *
- *  1. A request is sent only while its whole time-out fits into the lease, measured from before the claim was asked for.
+ *  1. A request is sent only while its whole time-out fits into the lease, measured from before the claim was asked.
  *  2. What was never sent is released, and counts nothing. What was sent counts, however it ended.
  *  3. Its end is said once: by the target, by the alarm, or by whoever cut it off. What comes later is not heard.
  */
@@ -159,7 +159,7 @@ export class Attempt implements Alarm {
     if (!this.#isOver) this.#end(readAnswer(answer, this.#policy, this.#setting.ports.time.now()))
   }
 
-  /** A target says what went wrong and does not throw it: this is a mistake of ours, and the task's chance all the same. */
+  /** A target says what went wrong and does not throw it: a mistake of ours, and the task's chance all the same. */
   readonly #broke = (error: unknown): void => {
     this.#setting.ports.events.warning('target-broke', `a target threw: ${String(error).slice(0, 200)}`)
     if (!this.#isOver) this.#end(cutOff('target-broke', 'the target failed in a way that it does not know itself'))

@@ -3,8 +3,8 @@
  *
  *  1. Only what can start now is asked for, and what comes back is started at once.
  *  2. An answer sets a queue's next due instant, but never above what was heard of since the claim was sent.
- *  3. Without an answer nobody knows whether leases were made. The partition is left, so that its token changes and a late
- *     call is refused; then whatever carries the claim's token was never sent, and is released.
+ *  3. Without an answer nobody knows whether leases were made. The partition is left, so that its token changes and a
+ *     late call is refused; then whatever carries the claim's token was never sent, and is released.
  */
 import { lane as lanes, shares } from '@secondwind/resilience/rules'
 import { laneKey, queueKey } from '../task/lane.ts'

@@ -410,7 +410,7 @@ describe('a store that is slow', () => {
     assert.equal(takes, PARTITIONS)
   })
 
-  it('and was gone for long has nobody take the others for dead: they were not heard because nobody listened', async () => {
+  it('and was gone for long has nobody take the others for dead: nobody could have heard them', async () => {
     let isDown = false
     const { world } = await setting({
       fateOf: () => (isDown ? { ...WELL, isApplied: false, answer: 'error' } : WELL),

@@ -1,6 +1,6 @@
 /**
- * Sends what is due. It schedules lanes, not tasks: breaker, budget, rate and limits close a lane by not asking its queues,
- * so that a dead destination with a million tasks costs one alarm.
+ * Sends what is due. It schedules lanes, not tasks: breaker, budget, rate and limits close a lane by not asking its
+ * queues, so that a dead destination with a million tasks costs one alarm.
  *
  *   stewardship ──► listing ──► loop ──► claims ──► attempt ──► settling
  *   who serves      what        whose    what is    one         what came of it,
@@ -55,7 +55,7 @@ export interface Dispatcher extends Dispatching {
   /** The store's time, as far as this instance knows it. */
   now(): number
   start(): void
-  /** Begins nothing new, lets attempts end for `graceMs`, then cuts them off; resolves when the store knows all of it. */
+  /** Begins nothing new, lets attempts end for `graceMs`, then cuts them off; resolves when the store knows of it. */
   stop(options: { readonly graceMs: number }): Promise<void>
 }
 
@@ -187,7 +187,7 @@ class StoreDispatcher implements Dispatcher, Alarm {
 
   async #taken(partition: ServedPartition): Promise<boolean> {
     const isServed = await this.#listing.open(partition)
-    if (isServed) void this.#upkeep.endLost(partition)
+    if (isServed && partition.leaseEnds.length > 0) void this.#upkeep.endLost(partition)
     return isServed
   }
 

@@ -19,8 +19,8 @@ interface Watched {
 export type Watch = Map<string, Watched>
 
 /**
- * Another look at everybody's beats. `passedMs` is the time in which the watcher itself was well: silence that it could not
- * have heard does not count.
+ * Another look at everybody's beats. `passedMs` is the time in which the watcher itself was well: silence that it could
+ * not have heard does not count.
  */
 export function look(watch: Watch, { beats, stewards }: Fleet, passedMs: number): void {
   const counts = new Map(beats.map(({ instance, count }) => [instance, count]))
@@ -45,7 +45,10 @@ export function isDead(watch: Watch, instance: string): boolean {
   return (watch.get(instance)?.silentMs ?? 0) >= SILENCE_OF_THE_DEAD_MS
 }
 
-/** Who should serve a partition: whoever's name goes with it best, so that few move when one comes or goes (Thaler, Ravishankar 1998). */
+/**
+ * Who should serve a partition: whoever's name goes with it best, so that few move when one comes or goes. Rendezvous
+ * hashing (Thaler, Ravishankar 1998).
+ */
 export function stewardFor(partition: number, instances: readonly string[]): string {
   let best = instances[0]!
   let bestAffinity = -1

@@ -1,19 +1,10 @@
 /**
- * What waits in a partition: read whole when it is taken, kept up by hints, and listed again every half minute, so that a
- * lost hint costs lateness and nothing else.
+ * What waits in a partition: read whole when it is taken, kept up by hints, and listed again every half minute, so that
+ * a lost hint costs lateness and nothing else.
  */
 import { lane as lanes, laneMemory, type shares } from '@secondwind/resilience/rules'
 import { laneOf, queueOf } from '../task/lane.ts'
-import type {
-  Answer,
-  Hint,
-  LaneMemory,
-  LaneRecord,
-  LeaseHead,
-  Page,
-  PartitionPage,
-  QueueHead,
-} from '../stores/task-store.ts'
+import type { Answer, Hint, LaneMemory, LeaseHead, Page, PartitionPage, QueueHead } from '../stores/task-store.ts'
 import type { DispatchPorts } from './ports.ts'
 import { ServedLane } from './served-lane.ts'
 import type { ServedPartition } from './served-partition.ts'
@@ -43,17 +34,21 @@ export class Listing {
 
   /** All that a new steward has to know before its first claim; false when it could not be read, or is in vain. */
   async open(partition: ServedPartition): Promise<boolean> {
-    const { clock, random, time } = this.#options.ports
-    const isWhole =
-      (await this.#readMemories(partition)) &&
-      (await this.#readLeases(partition)) &&
-      (await this.#readQueues(partition))
-    if (!isWhole) return false
-    partition.leaseEnds.push(time.storeNow())
-    partition.leaseEnds.sort((left, right) => left - right)
+    const { clock, random, store } = this.#options.ports
+    const [memories, leases, heads] = await Promise.all([
+      this.#pages(partition, ask => store.memories(ask)),
+      this.#pages(partition, ask => store.leases(ask)),
+      this.#pages(partition, ask => store.queues(ask)),
+    ])
+    if (memories === undefined || leases === undefined || heads === undefined) return false
+    for (const { lane, memory } of memories) partition.memories.set(lane, memory)
+    this.#keepLeases(partition, leases)
+    // In a partition that nobody has served, first attempts alone are no sign that anybody served the lane.
+    for (const { lane, queue } of heads) if (queueOf(queue).kind === 'retry') this.#found(partition, lane)
     // The first time anywhere in between: partitions that were taken together are not listed together for ever.
     partition.listAgainAt = clock.monotonic() + random() * this.#options.listAgainMs
     partition.phase = 'serving'
+    for (const { lane, queue, dueAt } of heads) this.#laneIn(partition, lane).hint(queue, dueAt)
     for (const { lane, queue, dueAt } of partition.earlyHints) this.#laneIn(partition, lane).hint(queue, dueAt)
     for (const lane of partition.lanes.values()) this.#options.touch(lane)
     return true
@@ -63,16 +58,11 @@ export class Listing {
   async again(partition: ServedPartition): Promise<readonly QueueHead[]> {
     if (partition.isListing || partition.phase !== 'serving') return []
     partition.isListing = true
-    const heads: QueueHead[] = []
     const { store, clock } = this.#options.ports
     partition.listAgainAt = clock.monotonic() + this.#options.listAgainMs
-    const isWhole = await this.#pages(
-      ask => store.queues(ask),
-      partition,
-      head => heads.push(head),
-    )
+    const heads = await this.#pages(partition, ask => store.queues(ask))
     partition.isListing = false
-    if (!isWhole) return []
+    if (heads === undefined) return []
     for (const { lane, queue, dueAt } of heads) this.#hintLane(partition, lane, queue, dueAt)
     this.#forgetIdle(partition)
     return heads
@@ -123,34 +113,12 @@ export class Listing {
       }
   }
 
-  #readMemories(partition: ServedPartition): Promise<boolean> {
-    const { store } = this.#options.ports
-    const keep = ({ lane, memory }: LaneRecord): unknown => partition.memories.set(lane, memory)
-    return this.#pages(ask => store.memories(ask), partition, keep)
-  }
-
-  #readLeases(partition: ServedPartition): Promise<boolean> {
+  /** Leases of others end by themselves; some may be over already, or were left behind by a process that is gone. */
+  #keepLeases(partition: ServedPartition, leases: readonly LeaseHead[]): void {
     const { ports, settling } = this.#options
-    const keep = ({ taskId, token, lane, endsAt }: LeaseHead): void => {
-      this.#found(partition, lane)
-      if (!settling.isInHand({ taskId, token })) partition.leaseEnds.push(endsAt)
-    }
-    return this.#pages(ask => ports.store.leases(ask), partition, keep)
-  }
-
-  async #readQueues(partition: ServedPartition): Promise<boolean> {
-    const { store } = this.#options.ports
-    const heads: QueueHead[] = []
-    const isWhole = await this.#pages(
-      ask => store.queues(ask),
-      partition,
-      head => heads.push(head),
-    )
-    if (!isWhole) return false
-    // In a partition that nobody has served, first attempts alone are no sign that anybody served the lane.
-    for (const { lane, queue } of heads) if (queueOf(queue).kind === 'retry') this.#found(partition, lane)
-    for (const { lane, queue, dueAt } of heads) this.#laneIn(partition, lane).hint(queue, dueAt)
-    return true
+    const left = leases.filter(({ taskId, token }) => !settling.isInHand({ taskId, token }))
+    for (const { lane } of left) this.#found(partition, lane)
+    if (left.length > 0) partition.leaseEnds = [ports.time.storeNow(), ...left.map(({ endsAt }) => endsAt)]
   }
 
   /** Somebody has served it before, and perhaps wrote nothing down: it is not new. */
@@ -158,21 +126,22 @@ export class Listing {
     if (!memories.has(lane)) memories.set(lane, NOTHING_KNOWN)
   }
 
+  /** All pages; undefined when one got no answer, or the partition is somebody else's by then. */
   async #pages<Item>(
-    ask: (page: PartitionPage) => Promise<Answer & Page<Item>>,
     partition: ServedPartition,
-    keep: (item: Item) => void,
-  ): Promise<boolean> {
+    ask: (page: PartitionPage) => Promise<Answer & Page<Item>>,
+  ): Promise<Item[] | undefined> {
+    const items: Item[] = []
     let cursor: string | undefined
     for (let page = 0; page < MOST_PAGES; page++) {
       const from = { partition: partition.number, limit: PAGE, ...(cursor !== undefined && { cursor }) }
       const answer = await this.#options.ports.calls.ask(() => ask(from))
-      if (answer === undefined || partition.phase === 'gone') return false
-      answer.items.forEach(item => keep(item))
+      if (answer === undefined || partition.phase === 'gone') return undefined
+      for (const item of answer.items) items.push(item)
       cursor = answer.nextCursor
       if (cursor === undefined) break
     }
-    return true
+    return items
   }
 }
 

@@ -41,7 +41,7 @@ export class Loop {
       onAnswer: (lane, isFull) => this.#answered(lane, isFull),
       onDoubt: options.onDoubt,
       onLost: options.onLost,
-      turn: () => this.#turn(),
+      turn: () => this.#turn(true),
     })
   }
 
@@ -66,10 +66,11 @@ export class Loop {
     shares.leaveShares(this.shares, lane.share)
   }
 
-  #turn(): void {
+  /** After a claim's answer the next one follows at once. */
+  #turn(isAfterClaim = false): void {
     this.#isWoken = false
     this.#turns++
-    this.#options.setting.settling.flush()
+    this.#options.setting.settling.flush(isAfterClaim)
     for (const lane of this.#touched) this.#look(lane)
     this.#touched.clear()
     if (this.#mayClaim) this.#fill()

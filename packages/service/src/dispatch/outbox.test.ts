@@ -32,6 +32,20 @@ describe('an outbox', () => {
     assert.equal(outbox.size, 0)
   })
 
+  it('sends beside a batch that is under way when somebody is in a hurry', async () => {
+    const { outbox, calls } = setting()
+    outbox.add(1)
+    outbox.flush()
+    outbox.add(2)
+    outbox.flush(true)
+    assert.deepEqual(
+      calls.map(call => call.items),
+      [[1], [2]],
+    )
+    await calls[0]!.answer(true)
+    assert.equal(outbox.size, 1)
+  })
+
   it('sends again what got no answer, behind what has come since', async () => {
     const { outbox, calls } = setting()
     outbox.add(1)

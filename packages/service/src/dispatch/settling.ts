@@ -75,9 +75,10 @@ export class Settling {
     this.#unused.add(unused)
   }
 
-  flush(): void {
+  /** `isUrgent`: a claim follows, and should find the leases ended that it counts. */
+  flush(isUrgent = false): void {
     if (this.#ports.calls.isResting) return
-    this.#endings.flush()
+    this.#endings.flush(isUrgent)
     this.#unused.flush()
   }
 

@@ -13,7 +13,7 @@ import type { DispatchPorts } from './ports.ts'
 import { ServedPartition } from './served-partition.ts'
 
 /** Moves go side by side, but a fleet that starts must not storm its store. */
-const MOVES_AT_ONCE = 16
+const MOVES_AT_ONCE = 64
 
 /** A beat that came later than that says more about us than about the others. */
 const LONGEST_LOOK_MS = 2 * BEAT_MS
