@@ -3,6 +3,7 @@ import { check } from '@secondwind/resilience/rules'
 import fc, { type Arbitrary } from 'fast-check'
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, describe, it } from 'vitest'
+import { redactHeaders } from './answers/redaction.ts'
 import { attempt, claim, startApi, TASK, type Answered, type Served } from './api.test-kit.ts'
 import {
   brokenOf,
@@ -224,7 +225,8 @@ function expectKept(asked: Asked, task: Asked): void {
   const { targetUrl, method = 'POST', headers = {}, body, bodyBase64, policyId = 'default', policy, ...rest } = asked
   assert.equal(task['targetUrl'], new URL(targetUrl).href)
   assert.equal(task['method'], method)
-  assert.deepEqual(sorted(task['headers']), sorted(headers))
+  // A name may be a secret's by chance.
+  assert.deepEqual(sorted(task['headers']), sorted(redactHeaders(headers)))
   const bytes = body === undefined ? Buffer.from(bodyBase64 ?? '', 'base64') : Buffer.from(body)
   assert.equal(task['bodyBytes'], bytes.length)
   if (policy === undefined) assert.equal(task['policyId'], policyId)
