@@ -27,13 +27,18 @@ export const ratioRule: BudgetRule<RatioBudget, WindowCounts> = {
   price: () => 1,
   balance(policy, window, now) {
     forgetOld(window, now)
-    const [calls, retries] = window.sums as [number, number]
-    const base = policy.of === 'attempts' ? calls + retries : calls
-    if (base < (policy.minCalls ?? 0)) return Infinity
-    // Rounded up: a retry is allowed while the ratio is not yet reached, even if it then is by a fraction.
-    return Math.ceil(Math.max(policy.minRetries, policy.ratio * base - EPSILON) + (policy.reserve ?? 0)) - retries
+    return ratioBalance(policy, window.sums)
   },
   withdraw: (_, window, __, now) => count(window, RETRIES, now),
+}
+
+/** What is left by the sums of a window. */
+export function ratioBalance(policy: RatioBudget, sums: readonly number[]): number {
+  const [calls, retries] = [sums[CALLS]!, sums[RETRIES]!]
+  const base = policy.of === 'attempts' ? calls + retries : calls
+  if (base < (policy.minCalls ?? 0)) return Infinity
+  // Rounded up: a retry is allowed while the ratio is not yet reached, even if it then is by a fraction.
+  return Math.ceil(Math.max(policy.minRetries, policy.ratio * base - EPSILON) + (policy.reserve ?? 0)) - retries
 }
 
 /** Ten times a tenth is a little more than one. */

@@ -5,6 +5,7 @@ import { failure, SUCCESS, type Outcome } from '../classify/outcome.ts'
 import {
   abandon,
   allowance,
+  budgetBalance,
   end,
   expectedMs,
   isAtRest,
@@ -15,7 +16,8 @@ import {
   type LaneState,
   type StartKind,
 } from './decide.ts'
-import { withLaneDefaults, type LaneInput, type LanePolicy } from './policy.ts'
+import { laneFrom } from './memory.ts'
+import { withLaneDefaults, type LaneBudget, type LaneInput, type LanePolicy } from './policy.ts'
 
 const NOW = 1_767_225_600_000
 const DOWN = failure('transient')
@@ -161,11 +163,18 @@ describe('rate and budget', () => {
     call(SUCCESS, NOW, 'retry')
     const { retryHold, ...rest } = allowance(policy, state, NOW, 0)
     assert.deepEqual(rest, { total: 2, first: 2, retry: 0 })
-    assert.deepEqual(retryHold, { reason: 'budget', until: NOW + 1_000 })
+    assert.deepEqual(retryHold, { reason: 'budget', until: NOW + 10_000 })
     call(SUCCESS, NOW)
     call(SUCCESS, NOW)
     assert.deepEqual(allowance(policy, state, NOW, 0).hold, { reason: 'rate-limited', until: NOW + 500 })
     assert.equal(allowance(policy, state, NOW + 500, 0).total, 1)
+  })
+
+  it('of a lane that was taken over name the end of the window in which others may have spent', () => {
+    const policy = withLaneDefaults({ budget: { kind: 'ratio', ratio: 0.2, windowMs: 10_000, minRetries: 100 } })
+    const state = laneFrom(policy, { phase: 'closed', since: 0, until: 0, openings: 0, limit: null }, NOW)
+    assert.deepEqual(allowance(policy, state, NOW + 1_900, 0).retryHold, { reason: 'budget', until: NOW + 10_000 })
+    assert.equal(allowance(policy, state, NOW + 10_000, 0).retry, 100)
   })
 
   it('are asked again when an attempt starts: what was left may be spent or forgotten by then', () => {
@@ -223,7 +232,11 @@ const anyLane: fc.Arbitrary<LaneInput> = fc.record(
       openMs: fc.constant(10_000),
       probes: fc.constantFrom(1, 3),
     }),
-    budget: fc.constant({ kind: 'ratio' as const, ratio: 0.5, windowMs: 10_000, minRetries: 1 }),
+    budget: fc.constantFrom<LaneBudget>(
+      { kind: 'ratio', ratio: 0.5, windowMs: 10_000, minRetries: 1 },
+      { kind: 'ratio', ratio: 0.1, windowMs: 3_333, minRetries: 2, of: 'attempts', reserve: 1, minCalls: 4 },
+      { kind: 'rate', perSecond: 0.3, burst: 2 },
+    ),
     rateLimit: fc.constant({ perSecond: 2, burst: 4 }),
     limiter: fc.constant({ kind: 'gradient2' as const, initialLimit: 5 }),
   },
@@ -239,8 +252,9 @@ interface Played {
 }
 
 /** Starts only what is allowed, as whoever keeps a lane does. */
-function play(input: LaneInput, steps: readonly Step[], check: (played: Played) => void): void {
-  const { policy, state } = lane(input)
+function play(input: LaneInput, steps: readonly Step[], check: (played: Played) => void, taken?: LaneState): void {
+  const { policy, state: fresh } = lane(input)
+  const state = taken ?? fresh
   const permits: NonNullable<ReturnType<typeof start>>[] = []
   let now = NOW
   for (const step of steps) {
@@ -285,6 +299,29 @@ describe('a lane, whatever happens', () => {
           assert.ok(hold.until > now)
           assert.notDeepEqual(allowance(policy, state, Math.ceil(hold.until), underWay).hold, hold)
         })
+      }),
+    )
+  })
+
+  it('says of retries without budget when one can start, and not a millisecond too early', () => {
+    fc.assert(
+      fc.property(anyLane, fc.boolean(), fc.array(anyStep, { maxLength: 60 }), (input, isTakenOver, steps) => {
+        const taken = isTakenOver ? laneFrom(withLaneDefaults(input), {}, NOW) : undefined
+        play(
+          input,
+          steps,
+          ({ policy, state, now, underWay }) => {
+            const { retryHold } = allowance(policy, state, now, underWay)
+            if (retryHold === undefined) return
+            const until = Math.ceil(retryHold.until!)
+            assert.ok(until > now)
+            // Between the two another gate may shut; the balance is the budget's own word.
+            assert.ok(budgetBalance(policy, structuredClone(state), until) >= 1)
+            for (const early of [now, Math.floor((now + until) / 2), until - 1])
+              assert.ok(budgetBalance(policy, structuredClone(state), early) < 1)
+          },
+          taken,
+        )
       }),
     )
   })

@@ -19,15 +19,16 @@ import {
   type BreakerState,
   type Permit,
 } from '../breaker/decide.ts'
-import { BUDGET_RULES } from '../budget/decide.ts'
+import { BUDGET_RULES, ratioBalance } from '../budget/decide.ts'
+import type { RatioBudget } from '../budget/policy.ts'
 import type { Outcome } from '../classify/outcome.ts'
 import { expectedCallMs, noLatencies, recordLatency, type Latencies } from '../latency/decide.ts'
 import { nextLimit, wasDropped, wholeLimit } from '../limiter/decide.ts'
 import { startLimit, type LimitState } from '../limiter/state.ts'
 import { nextTokenAt } from '../rate-limit/decide.ts'
 import { refill, type Tokens } from '../tokens/decide.ts'
-import type { WindowCounts } from '../window/decide.ts'
-import type { LaneBudget, LanePolicy } from './policy.ts'
+import { sliceEnds, sumsAt, type WindowCounts } from '../window/decide.ts'
+import type { LanePolicy } from './policy.ts'
 import { rampLimit, rampReaches } from './ramp.ts'
 
 export interface LaneState {
@@ -138,7 +139,8 @@ export function allowance(policy: LanePolicy, state: LaneState, now: number, und
   if (phaseOf(state.breaker, now) === 'half-open') return { total, first: total, retry: total }
   const retry = Math.max(0, Math.min(total, Math.floor(budgetBalance(policy, state, now))))
   if (retry > 0) return { total, first: total, retry }
-  return { total, first: total, retry, retryHold: { reason: 'budget', until: budgetOpensAt(policy, state) } }
+  const until = budgetOpensAt(policy, state, now)
+  return { total, first: total, retry, retryHold: { reason: 'budget', ...(until !== undefined && { until }) } }
 }
 
 /** One attempt starts, and is paid for; undefined when a gate has shut since it was allowed. */
@@ -180,8 +182,9 @@ export function abandon(policy: LanePolicy, { breaker }: LaneState, permit: Perm
 
 /** Retries that may start now, whatever the other gates say. */
 export function budgetBalance(policy: LanePolicy, state: LaneState, now: number): number {
-  const { kind } = policy.budget
-  return BUDGET_RULES[kind].balance(budgetAt(policy.budget, state, now), state.budget, now)
+  const { budget } = policy
+  const known = budget.kind === 'rate' ? budget : ratioAt(budget, state, now)
+  return BUDGET_RULES[budget.kind].balance(known, state.budget, now)
 }
 
 /** How long the next call will probably take; 0 when too little is known. */
@@ -221,14 +224,19 @@ function wholeTokens({ rateLimit }: LanePolicy, { bucket }: LaneState, now: numb
 }
 
 /** Until then it is not known what was spent before: as much as could be, so that both together spend no more. */
-function budgetAt(budget: LaneBudget, { floorSince }: LaneState, now: number): LaneBudget {
-  if (now >= floorSince || budget.kind === 'rate') return budget
+function ratioAt(budget: RatioBudget, { floorSince }: LaneState, now: number): RatioBudget {
+  if (now >= floorSince) return budget
   return { ...budget, minRetries: 0, minCalls: 0, reserve: -(budget.minRetries + (budget.reserve ?? 0)) }
 }
 
-/** When a part of the window is forgotten, or a token is there. First attempts may open it earlier. */
-function budgetOpensAt({ budget }: LanePolicy, { budget: state }: LaneState): number {
-  return budget.kind === 'rate' ? nextTokenAt(budget, state as Tokens) : (state as WindowCounts).endsAt
+/** When a retry can be paid for, if nothing starts until then; first attempts may open it earlier. */
+function budgetOpensAt({ budget }: LanePolicy, state: LaneState, now: number): number | undefined {
+  if (budget.kind === 'rate') return nextTokenAt(budget, state.budget as Tokens)
+  const window = state.budget as WindowCounts
+  const changes = [...sliceEnds(window), state.floorSince]
+    .filter(at => at > now)
+    .toSorted((left, right) => left - right)
+  return changes.find(at => ratioBalance(ratioAt(budget, state, at), sumsAt(window, at)) >= 1)
 }
 
 function learn(policy: LanePolicy, { learned }: LaneState, call: EndedCall): void {

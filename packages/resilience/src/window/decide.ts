@@ -44,3 +44,15 @@ export function forgetOld(window: WindowCounts, now: number): void {
   }
   window.endsAt += ended * window.sliceMs
 }
+
+/** When slices end from now on: only then do sums shrink by themselves. */
+export function sliceEnds({ endsAt, sliceMs }: WindowCounts): number[] {
+  return Array.from({ length: SLICES }, (_, ended) => endsAt + ended * sliceMs)
+}
+
+/** The sums at a later instant, if nothing is counted until then. */
+export function sumsAt({ slices, sums, current, endsAt, sliceMs }: WindowCounts, at: number): number[] {
+  const ended = at < endsAt ? 0 : Math.min(SLICES, 1 + Math.floor((at - endsAt) / sliceMs))
+  const dropped = Array.from({ length: ended }, (_, n) => slices[(current + 1 + n) % SLICES]!)
+  return sums.map((sum, column) => dropped.reduce((left, slice) => left - slice[column]!, sum))
+}
