@@ -4,9 +4,9 @@ import { serve } from './api.test-kit.ts'
 
 describe('the state of the service', () => {
   it('is alive as long as it answers', async () => {
-    const { ask } = await serve({ health: async () => ({ problems: ['The disk is full.'], clockSkewMs: 0 }) })
+    const { ask, clock } = await serve({ health: async () => ({ problems: ['The disk is full.'], clockSkewMs: 0 }) })
     const { status, json } = await ask('GET', '/healthz')
-    assert.deepEqual([status, json], [200, { status: 'alive' }])
+    assert.deepEqual([status, json], [200, { status: 'alive', version: '0.0.0', answeredAt: clock.now() }])
   })
 
   it('is ready, or says what keeps it from its work', async () => {

@@ -9,13 +9,15 @@ import { parameters, wordOf } from './schemas/schema.ts'
 const ASKED = { tags: ['service'], querystring: parameters({}) } as const
 const READY_AGAIN_MS = 5_000
 const SKEW = Type.Number({ description: "How far the machine's clock has gone from the store's." })
+const VERSION = Type.String({ description: 'Of the service.' })
+const ANSWERED_AT = Type.Number({ description: 'What time it is for the service, in ms since the epoch.' })
 
 function statusOf(status: string, others: { readonly [name: string]: TSchema } = {}): TSchema {
   return Type.Object({ status: wordOf([status]), ...others }, { examples: [{ status }] })
 }
 
 /** How the service itself is, for those who watch over it. */
-export function addServiceState(api: FastifyInstance, { health, random }: ApiContext): void {
+export function addServiceState(api: FastifyInstance, { health, random, clock, version }: ApiContext): void {
   api.get(
     '/healthz',
     {
@@ -23,10 +25,13 @@ export function addServiceState(api: FastifyInstance, { health, random }: ApiCon
         ...ASKED,
         operationId: 'isAlive',
         summary: 'Whether the process answers at all',
-        response: { 200: answer(statusOf('alive'), 'It does.'), ...refusals() },
+        response: {
+          200: answer(statusOf('alive', { version: VERSION, answeredAt: ANSWERED_AT }), 'It does.'),
+          ...refusals(),
+        },
       }),
     },
-    async (_, reply) => reply.send({ status: 'alive' }),
+    async (_, reply) => reply.send({ status: 'alive', version, answeredAt: clock.now() }),
   )
 
   api.get(
