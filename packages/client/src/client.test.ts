@@ -6,6 +6,8 @@ import { createClient } from './client.ts'
 import { aTask, refusal, scriptedClient, SERVICE, TASK_ID } from './client.test-kit.ts'
 import { ServiceError, UnreachableError } from './errors.ts'
 
+const ALIVE = { status: 'alive', version: '0.1.0', answeredAt: 1_767_225_600_000 }
+
 const caught = async (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     () => assert.fail('it should have failed'),
@@ -37,11 +39,11 @@ describe('a call to the service', () => {
   })
 
   it('keeps the path that a proxy has put in front, and sends the headers that it asks for', async () => {
-    const { client, server, end } = scriptedClient([{ body: { status: 'alive' } }], {
+    const { client, server, end } = scriptedClient([{ body: ALIVE }], {
       url: `${SERVICE}/retries/`,
       headers: { authorization: 'Bearer a' },
     })
-    assert.deepEqual(await end(client.health()), { status: 'alive' })
+    assert.deepEqual(await end(client.health()), ALIVE)
     assert.equal(server.requests[0]!.path, '/retries/healthz')
     assert.equal(server.requests[0]!.headers['authorization'], 'Bearer a')
   })

@@ -1,11 +1,11 @@
 import { Caller, type Call } from './caller.ts'
 import { deadLettersOf, type DeadLetters } from './dead-letters.ts'
 import { ServiceError } from './errors.ts'
+import { follow, waitFor, type WaitForOptions } from './follow.ts'
 import { listing, type Listing } from './listing.ts'
 import { checkClientOptions, type ClientOptions } from './options.ts'
 import { policiesOf, type Policies } from './policies.ts'
 import { tasksOf, type Tasks } from './tasks.ts'
-import { waitFor, type WaitForOptions } from './wait-for.ts'
 import type { Destination } from './wire/destination.ts'
 import type { Page } from './wire/page.ts'
 import type { Alive, Ready } from './wire/state.ts'
@@ -19,6 +19,8 @@ export interface Client {
   readonly destinations: Destinations
   /** The task once it has ended: `SUCCEEDED`, `EXHAUSTED` or `CANCELLED`. */
   waitFor(taskId: string, options?: WaitForOptions): Promise<RetryTask>
+  /** The task as it is, then each change that is seen of it, its end as the last. */
+  follow(taskId: string, options?: WaitForOptions): AsyncIterable<RetryTask>
   /** Whether the process answers at all: it resolves, or throws. */
   health(call?: Call): Promise<Alive>
   /** Whether it can do its work. Asked once: the answer is about this moment. */
@@ -40,6 +42,7 @@ export function createClient(options: ClientOptions): Client {
   checkClientOptions(options)
   const caller = new Caller({ ...options })
   const tasks = tasksOf(caller)
+  const waiting = { tasks, clock: caller.clock, random: options.ports?.random, signal: caller.signal }
   return {
     tasks,
     policies: policiesOf(caller),
@@ -48,8 +51,8 @@ export function createClient(options: ClientOptions): Client {
       list: ({ signal } = {}) =>
         listing(query => caller.ask<Page<Destination>>({ method: 'GET', path: '/destinations', query, signal })),
     },
-    waitFor: (taskId, wait = {}) =>
-      waitFor(taskId, wait, { tasks, clock: caller.clock, random: options.ports?.random, signal: caller.signal }),
+    waitFor: (taskId, wait = {}) => waitFor(taskId, wait, waiting),
+    follow: (taskId, wait = {}) => follow(taskId, wait, waiting),
     health: async ({ signal } = {}) => caller.ask({ method: 'GET', path: '/healthz', policy: ONCE, signal }),
     readiness: call => readinessOf(caller, call),
   }

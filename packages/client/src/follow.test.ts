@@ -4,7 +4,7 @@ import { expectNoLeaks } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
 import { aTask, refusal, scriptedClient, TASK_ID } from './client.test-kit.ts'
 import { ServiceError, UnreachableError } from './errors.ts'
-import { WaitDeadlineError } from './wait-for.ts'
+import { WaitDeadlineError } from './follow.ts'
 
 /** The first instant of the virtual clock. */
 const NOW = 1_767_225_600_000
@@ -139,5 +139,33 @@ describe('waitFor', () => {
         { clock },
       )
     }
+  })
+})
+
+describe('follow', () => {
+  it('gives the task as it is, then every change that it sees, and ends with its end', async () => {
+    const { client, end } = scriptedClient([
+      { body: aTask({ version: 1 }) },
+      { body: aTask({ version: 1 }) },
+      { body: inFlight },
+      { body: inFlight },
+      { body: ended },
+    ])
+    const seen: number[] = []
+    const following = async (): Promise<void> => {
+      for await (const { version } of client.follow(TASK_ID)) seen.push(version)
+    }
+    await end(following())
+    assert.deepEqual(seen, [1, 2, 9])
+  })
+
+  it('looks no further when whoever follows has seen enough', async () => {
+    const { client, server, end } = scriptedClient([{ body: inFlight }, { body: ended }])
+    const first = async (): Promise<number> => {
+      for await (const { version } of client.follow(TASK_ID)) return version
+      return 0
+    }
+    assert.equal(await end(first()), 2)
+    assert.equal(server.requests.length, 1)
   })
 })

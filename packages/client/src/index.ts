@@ -9,7 +9,7 @@ export type { EnqueueEnd, EnqueueResult } from './enqueue-many.ts'
 export type { Policies } from './policies.ts'
 export type { DeadLetters } from './dead-letters.ts'
 export type { Listing } from './listing.ts'
-export { WaitDeadlineError, type WaitForOptions } from './wait-for.ts'
+export { WaitDeadlineError, type WaitForOptions } from './follow.ts'
 
 // Hand-over
 export { handOver, HandOverError, type Describe, type HandedOver, type TaskDescription } from './hand-over.ts'
