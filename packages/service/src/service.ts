@@ -75,6 +75,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     store,
     dispatching: dispatcher,
     clock: clockWith(clock, () => dispatcher.now()),
+    wallNow: () => clock.now(),
     random: systemRandom,
     limits: DEFAULT_LIMITS,
     checkTarget: targetUrl => checkTarget(targetUrl, rules),

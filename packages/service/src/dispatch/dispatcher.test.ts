@@ -165,6 +165,21 @@ describe('a clock', () => {
   })
 })
 
+describe('a clock of the store that is ahead of the wall clock', () => {
+  it('goes at half speed: everything is sent once, late and never early, and nobody is asked in a storm', async () => {
+    let claims = 0
+    const { world, sentAt } = await setting({ fateOf: (_, verb) => ((claims += verb === 'claim' ? 1 : 0), WELL) })
+    for (const delayMs of [10_000, 20_000, 40_000]) await world.enqueue({ delayMs })
+    world.clock.jumpWall(-3_600_000)
+    await world.finish(100_000)
+    assert.deepEqual(
+      sentAt().map(ms => Math.round(ms / 1_000)),
+      [20, 40, 80],
+    )
+    assert.ok(claims < 60, `${claims} claims for three tasks`)
+  })
+})
+
 describe('a destination that is dead', () => {
   it('costs its tasks few attempts, and the store few calls, however many wait', async () => {
     let calls = 0

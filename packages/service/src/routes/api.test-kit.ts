@@ -61,6 +61,7 @@ export async function startApi({ limits, clock = virtualClock(), ...options }: S
     store,
     dispatching: { view: lane => views.get(lane), cut: taskId => void cut.push(taskId) },
     clock,
+    wallNow: () => clock.now(),
     random: seededRandom(1),
     limits: { ...DEFAULT_LIMITS, ...limits },
     allow: { hosts: [] },

@@ -12,6 +12,8 @@ export interface ApiContext {
    * dated by another would be late, or early, by as much as they differ.
    */
   readonly clock: Clock
+  /** The wall clock, by which callers date what they ask for. */
+  readonly wallNow: () => number
   readonly random: Random
   readonly limits: ApiLimits
   /** Why a target must not be called, as far as its address tells; what it leads to is seen when the socket opens. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
 import { virtualClock, type VirtualClock } from '@secondwind/resilience/testing'
-import { createStoreClock, saySkew, uptimeMs, type StoreClock } from './store-clock.ts'
+import { createStoreClock, isFarAhead, saySkew, storeTimeAt, uptimeMs, type StoreClock } from './store-clock.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -28,12 +28,35 @@ describe("a store's clock", () => {
     assert.deepEqual([store.now(), store.skewMs()], [begun + 1_234, 0])
   })
 
-  it('begins with the last instant that was written, if the wall clock is behind it', async () => {
+  it('begins with the last instant that was written, if the wall clock is behind it', () => {
     const { clock, store } = machine(virtualClock().now() + HOUR_MS)
     assert.equal(store.now(), clock.now() + HOUR_MS)
     assert.equal(store.skewMs(), -HOUR_MS)
-    await clock.advance(10)
-    assert.equal(store.now(), clock.now() + HOUR_MS)
+  })
+
+  it('that is ahead of the wall clock goes at half speed until they have met, then together with it', async () => {
+    const { clock, store } = machine(virtualClock().now() + HOUR_MS)
+    const begun = store.now()
+    await clock.advance(1_000)
+    assert.equal(store.now(), begun + 500)
+    await clock.advance(2 * HOUR_MS - 2_000)
+    assert.deepEqual([store.now(), store.skewMs()], [begun + HOUR_MS - 500, -500])
+    await clock.advance(1_000)
+    assert.deepEqual([store.now(), store.skewMs()], [clock.now(), 0])
+    await clock.advance(HOUR_MS)
+    assert.deepEqual([store.now(), store.skewMs()], [clock.now(), 0])
+  })
+
+  it('that a wrong wall clock brought ahead comes back over restarts, and never runs back', async () => {
+    const clock = virtualClock()
+    let lastWrittenAt = clock.now() + 10 * HOUR_MS
+    for (let starts = 0; starts < 20; starts++) {
+      const store = createStoreClock({ clock, lastWrittenAt })
+      assert.ok(store.now() >= lastWrittenAt)
+      await clock.advance(HOUR_MS)
+      lastWrittenAt = store.now()
+    }
+    assert.equal(lastWrittenAt, clock.now())
   })
 
   it('does not look at an instant that was written long ago', () => {
@@ -41,7 +64,7 @@ describe("a store's clock", () => {
     assert.equal(store.now(), clock.now())
   })
 
-  for (const stepMs of [HOUR_MS, -HOUR_MS, 500, -500])
+  for (const stepMs of [HOUR_MS, 500])
     it(`does not follow a step of the wall clock by ${stepMs} ms, and shows it`, async () => {
       const { clock, store } = machine()
       const begun = store.now()
@@ -49,6 +72,18 @@ describe("a store's clock", () => {
       assert.deepEqual([store.now(), store.skewMs()], [begun, stepMs])
       await clock.advance(10)
       assert.deepEqual([store.now(), store.skewMs()], [begun + 10, stepMs])
+    })
+
+  for (const stepMs of [-HOUR_MS, -500])
+    it(`goes slower, and never back, after a step of the wall clock by ${stepMs} ms`, async () => {
+      const { clock, store } = machine()
+      const begun = store.now()
+      clock.jumpWall(stepMs)
+      assert.deepEqual([store.now(), store.skewMs()], [begun, stepMs])
+      await clock.advance(10)
+      assert.deepEqual([store.now(), store.skewMs()], [begun + 5, stepMs + 5])
+      await clock.advance(2 * HOUR_MS)
+      assert.deepEqual([store.now(), store.skewMs()], [clock.now(), 0])
     })
 
   it('counts a suspend as time that passed', async () => {
@@ -66,8 +101,8 @@ describe("a store's clock", () => {
     const { clock, store, suspend } = machine()
     const begun = store.now()
     suspend(HOUR_MS)
-    clock.jumpWall(-5 * HOUR_MS)
-    assert.deepEqual([store.now(), store.skewMs()], [begun + HOUR_MS, -5 * HOUR_MS])
+    clock.jumpWall(5 * HOUR_MS)
+    assert.deepEqual([store.now(), store.skewMs()], [begun + HOUR_MS, 5 * HOUR_MS])
   })
 
   it('adds up suspends that are too short to be told from a coarse reading', () => {
@@ -130,10 +165,40 @@ describe("a store's clock", () => {
   })
 })
 
+describe('an instant by the wall clock', () => {
+  const NOW = 1_767_225_600_000
+
+  it('is the same by the store’s while the two agree', () => {
+    assert.equal(storeTimeAt(NOW + 5_000, { now: NOW + 999, wallNow: NOW }), NOW + 5_000)
+  })
+
+  it('stays in the past when it is past', () => {
+    for (const wallNow of [NOW - 10 * HOUR_MS, NOW + 10 * HOUR_MS])
+      assert.equal(storeTimeAt(wallNow - 5, { now: NOW, wallNow }), NOW - 5)
+  })
+
+  it('is what the store’s clock says when it comes', async () => {
+    const hours = fc.integer({ min: -50, max: 50 })
+    await fc.assert(
+      fc.asyncProperty(hours, fc.integer({ min: 0, max: 100 * HOUR_MS }), async (aheadHours, inMs) => {
+        const clock = virtualClock()
+        const store = createStoreClock({ clock, lastWrittenAt: clock.now() + aheadHours * HOUR_MS })
+        if (aheadHours < 0) clock.jumpWall(-aheadHours * HOUR_MS)
+        const wallAt = clock.now() + inMs
+        const storeAt = storeTimeAt(wallAt, { now: store.now(), wallNow: clock.now() })
+        await clock.advance(inMs)
+        assert.ok(Math.abs(store.now() - storeAt) < 1)
+      }),
+      { numRuns: 50 },
+    )
+  })
+})
+
 describe('a warning about the clocks', () => {
   it('is given when they are more than a minute apart, and says which one is behind', () => {
     for (const skewMs of [0, 60_000, -60_000]) assert.equal(saySkew(skewMs), undefined)
     assert.match(saySkew(60_001)!, /the wall clock is 60 s ahead of the store's/)
     assert.match(saySkew(-863_998_154)!, /the wall clock is 863998 s behind the store's/)
+    assert.deepEqual([-60_001, -60_000, 0, 60_001].map(isFarAhead), [true, false, false, false])
   })
 })

@@ -8,11 +8,11 @@ const HOUR_MS = 3_600_000
 const TEN_MINUTES_MS = 600_000
 
 /** A store that has so much to forget at each sweep, and may fail at first. */
-function sweeping(found: readonly (number | Error)[]): { store: TaskStore; asked: Sweep[] } {
+function sweeping(found: readonly (number | Error)[], skewsMs: number[] = []): { store: TaskStore; asked: Sweep[] } {
   const asked: Sweep[] = []
   const left = [...found]
   const store = {
-    health: () => Promise.resolve({ now: 1_000 * HOUR_MS, clockSkewMs: 0 }),
+    health: () => Promise.resolve({ now: 1_000 * HOUR_MS, clockSkewMs: skewsMs.shift() ?? 0 }),
     sweep: (ask: Sweep) => {
       asked.push(ask)
       const swept = left.shift() ?? 0
@@ -42,6 +42,19 @@ describe('retention', () => {
     assert.equal(asked.length, 3)
     await clock.advance(60_000)
     assert.equal(asked.length, 4)
+    abort()
+    await kept
+  })
+
+  it('forgets nothing while the store’s clock is far ahead of the wall clock, and goes on when they have met', async () => {
+    const clock = virtualClock()
+    const { store, asked } = sweeping([1], [-HOUR_MS, -61_000, -60_000])
+    const { signal, abort } = controller()
+    const kept = keepTidy({ store, clock, signal, onProblem: error => assert.fail(String(error)) })
+    await clock.advance(TEN_MINUTES_MS + 60_000)
+    assert.equal(asked.length, 0)
+    await clock.advance(60_000)
+    assert.equal(asked.length, 1)
     abort()
     await kept
   })

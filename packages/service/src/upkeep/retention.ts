@@ -1,4 +1,5 @@
 import { systemClock, type Clock } from '@secondwind/resilience'
+import { isFarAhead } from '../stores/store-clock.ts'
 import type { Sweep, TaskStore } from '../stores/task-store.ts'
 
 /** How long what has ended is kept. */
@@ -41,7 +42,10 @@ export interface Upkeep {
   readonly onProblem: (error: unknown) => void
 }
 
-/** Forgets what ended long ago, a little at a time, until the signal. A failed step is tried again after the pause. */
+/**
+ * Forgets what ended long ago, a little at a time, until the signal. A failed step is tried again after the pause. Nothing is
+ * forgotten by a clock that is far ahead: it would all be older than it is.
+ */
 export async function keepTidy(upkeep: Upkeep): Promise<void> {
   const { store, retention = DEFAULT_RETENTION, clock = systemClock, signal, onProblem } = upkeep
   await clock.sleep(FIRST_PAUSE_MS, signal).catch(() => undefined)
@@ -58,7 +62,8 @@ async function sweepOnce(
   onProblem: (error: unknown) => void,
 ): Promise<boolean> {
   try {
-    const { now } = await store.health()
+    const { now, clockSkewMs } = await store.health()
+    if (isFarAhead(clockSkewMs)) return false
     const { swept } = await store.sweep(sweepAt(now, retention))
     return swept >= STEP
   } catch (error) {

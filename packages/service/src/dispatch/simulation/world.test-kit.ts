@@ -56,7 +56,8 @@ export class World {
     this.#options = options
     this.random = seededRandom(options.seed ?? 1)
     const { clock } = this
-    const storeClock = { now: () => clock.now(), monotonic: () => clock.monotonic() + this.storeOffsetMs }
+    const offset = (ms: number): number => ms + this.storeOffsetMs
+    const storeClock = { now: () => offset(clock.now()), monotonic: () => offset(clock.monotonic()) }
     this.store = openMemoryStore({ clock: storeClock })
     this.destinations = new Destinations({
       clock,

@@ -1,6 +1,7 @@
 /** From what a caller asked for to a task that the store can take: an order that is right, or every problem at once. */
 import type { Problem, Random } from '@secondwind/resilience'
 import { check } from '@secondwind/resilience/rules'
+import { storeTimeAt, type BothClocks } from '../../stores/store-clock.ts'
 import { accept, INLINE_POLICY, type NewTask, type PolicyInForce } from '../../task/accept.ts'
 import { laneKey, partitionOf, type Lane } from '../../task/lane.ts'
 import { TASK_ID_BYTES, taskIdOf } from '../../task/task-id.ts'
@@ -43,7 +44,7 @@ type Given = Partial<RetryTaskInput>
 export async function readTask(asked: Asked, context: ApiContext, policies: PolicyBook): Promise<NewTask> {
   const given = soundFields(asked)
   const policy = await findPolicy(given, policies)
-  const now = context.clock.now()
+  const [now, wallNow] = [context.clock.now(), context.wallNow()]
   const key = readKey(given.idempotencyKey, asked.keyHeader)
   const url = given.targetUrl === undefined ? FOUND_WRONG : readTargetUrl(given.targetUrl, context)
   const headers = readHeaders(given.headers ?? {}, valueOf(key))
@@ -51,7 +52,7 @@ export async function readTask(asked: Asked, context: ApiContext, policies: Poli
   const others = [
     ...shapeOf(asked),
     ...checkMetadata(given.metadata),
-    ...contradictions(given, valueOf(policy)?.document, now),
+    ...contradictions(given, valueOf(policy)?.document, wallNow),
   ]
   refuseWrong([policy, key, url, headers, body], others)
   refuseLargeBody(sure(body), context.limits.bodyBytes)
@@ -64,6 +65,7 @@ export async function readTask(asked: Asked, context: ApiContext, policies: Poli
   const idempotencyKey = sure(key)
   const order = {
     ...carried,
+    ...byStoreTime(given, { now, wallNow }),
     taskId: newTaskId({ tenant, destination }, now, context.random),
     tenant,
     destination,
@@ -150,6 +152,14 @@ function carriedFields(given: Given): Pick<Given, (typeof CARRIED)[number]> {
   const carried: { [field: string]: unknown } = {}
   for (const field of CARRIED) if (given[field] !== undefined) carried[field] = given[field]
   return carried
+}
+
+/** The instants that a caller named, by the clock that they will be met by. */
+function byStoreTime({ notBefore, deadlineAt }: Given, clocks: BothClocks): Pick<Given, 'notBefore' | 'deadlineAt'> {
+  return {
+    ...(notBefore !== undefined && { notBefore: Math.ceil(storeTimeAt(notBefore, clocks)) }),
+    ...(deadlineAt !== undefined && { deadlineAt: Math.floor(storeTimeAt(deadlineAt, clocks)) }),
+  }
 }
 
 /** Filled anew for every id, and read before anybody else can be here. */

@@ -134,6 +134,23 @@ describe('POST /retry-tasks', () => {
     assert.deepEqual([handedOver.attemptNumber, handedOver.expiresAt], [3, now + 86_400_000 - 10_000])
   })
 
+  it('takes instants by the wall clock, however far the store’s has gone from it', async () => {
+    const clock = virtualClock()
+    const tenDaysMs = 864_000_000
+    const { ask } = await serve({ clock, wallNow: () => clock.now() - tenDaysMs })
+    const wallNow = clock.now() - tenDaysMs
+    const body = { ...TASK, notBefore: wallNow + 60_000, deadlineAt: wallNow + 3_600_000, idempotencyKey: 'one' }
+    const { status, json } = await ask('POST', '/retry-tasks', { body })
+    assert.equal(status, 201)
+    // A store that is ahead goes at half speed.
+    assert.deepEqual([json.nextAttemptAt, json.expiresAt], [clock.now() + 30_000, clock.now() + 1_800_000])
+    await clock.advance(1_000)
+    assert.equal((await ask('POST', '/retry-tasks', { body })).status, 200, 'the same request')
+    const late = await ask('POST', '/retry-tasks', { body: { ...TASK, deadlineAt: wallNow } })
+    const say = `deadlineAt must be in the future; the service's clock says ${wallNow + 1_000}`
+    assert.deepEqual(refusalOf(late), [400, 'invalid-request', say])
+  })
+
   it('takes a policy of the task’s own, filled with the defaults of the service', async () => {
     const { ask } = await serve()
     const { json } = await ask('POST', '/retry-tasks', { body: { ...TASK, policy: { maxAttempts: 2 } } })

@@ -180,7 +180,9 @@ export function examineUpkeep(open: OpenStore): void {
       assert.deepEqual(await store.health(), { now: before, clockSkewMs: DAY_MS })
       clock.jumpWall(-3 * DAY_MS)
       assert.deepEqual(await store.health(), { now: before, clockSkewMs: -2 * DAY_MS })
-      await clock.advance(1_000)
+      await clock.advance(1_998)
+      assert.deepEqual(await claim(), [], 'ahead of the wall clock it goes at half speed')
+      await clock.advance(2)
       assert.deepEqual(
         (await claim()).map(({ taskId }) => taskId),
         [later.taskId],
