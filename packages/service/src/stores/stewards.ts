@@ -5,7 +5,7 @@ import type { Fleet, Steward, Take } from './task-store.ts'
  * the right place. The words mean what they mean in `TaskStore`.
  */
 export interface Stewards {
-  beat(instance: string, now: number): Fleet
+  beat(instance: string, now: number): Omit<Fleet, 'recordsVersion'>
   take(ask: Take): boolean
   give(ask: { readonly partition: number; readonly steward: string }): boolean
   isSteward(partition: number, token: string): boolean

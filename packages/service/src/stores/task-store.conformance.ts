@@ -24,6 +24,7 @@ import { examineFleet } from './conformance/fleet.conformance.ts'
 import { examineIntake } from './conformance/intake.conformance.ts'
 import { examineOperators } from './conformance/operators.conformance.ts'
 import { examineReading } from './conformance/reading.conformance.ts'
+import { examineRecords } from './conformance/records.conformance.ts'
 import { examineSettles } from './conformance/settle.conformance.ts'
 import { examineStewardship } from './conformance/stewardship.conformance.ts'
 import { examineUpkeep } from './conformance/upkeep.conformance.ts'
@@ -39,6 +40,7 @@ export function describeTaskStore(name: string, open: OpenStore): void {
     examineStewardship(open)
     examineOperators(open)
     examineReading(open)
+    examineRecords(open)
     examineUpkeep(open)
     examineDurability(open)
   })

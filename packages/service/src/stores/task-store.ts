@@ -18,6 +18,7 @@ import type { RetryPolicy } from '@secondwind/resilience'
 import type { NewTask } from '../task/accept.ts'
 import type { Settlement } from '../task/settle.ts'
 import type { AttemptRow, ClaimedTask, Progress, Task, TaskStatus } from '../task/task.ts'
+import type { AuditLine, OperatorStore } from './operator-records.ts'
 import type {
   AttemptsPage,
   Cause,
@@ -32,9 +33,10 @@ import type {
   TasksPage,
 } from './records.ts'
 
+export * from './operator-records.ts'
 export type * from './records.ts'
 
-export interface TaskStore {
+export interface TaskStore extends OperatorStore {
   readonly kind: string
   /** What acknowledged work survives: the end of the process, or the loss of power too. */
   readonly durability: 'none' | 'power-loss'
@@ -74,10 +76,10 @@ export interface TaskStore {
   /** Puts back what was never sent, as it was. */
   release(leases: readonly HeldLease[]): Promise<Answer & { readonly results: readonly ('released' | 'lost')[] }>
 
-  // For operators
-  cancel(taskId: string): Promise<Answer & Changed>
+  // For operators; the line of the audit is written with the change, if there is one
+  cancel(taskId: string, audit?: AuditLine): Promise<Answer & Changed>
   /** Due now, before all others of its lane. */
-  attemptNow(taskId: string): Promise<Answer & Changed>
+  attemptNow(taskId: string, audit?: AuditLine): Promise<Answer & Changed>
   /** A dead letter's next generation, if it is still in the one that was read. */
   replay(ask: Replay): Promise<Answer & Changed>
 
@@ -134,6 +136,8 @@ export interface Fleet {
   /** How often each instance has beaten; whoever reads it twice sees who is alive. */
   readonly beats: readonly { readonly instance: string; readonly count: number }[]
   readonly stewards: readonly Steward[]
+  /** Another number whenever a record was written that attempts or requests depend on. */
+  readonly recordsVersion: number
 }
 
 export interface Steward {
@@ -243,6 +247,7 @@ export interface Replay {
   readonly taskId: string
   readonly generation: number
   readonly progress: Progress
+  readonly audit?: AuditLine
 }
 
 export interface Sweep {

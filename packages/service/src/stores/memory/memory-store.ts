@@ -1,7 +1,8 @@
 import type { Clock } from '@secondwind/resilience'
 import { createStewards } from '../stewards.ts'
 import { createStoreClock } from '../store-clock.ts'
-import { StoreUnavailableError, type Answer, type TaskStore } from '../task-store.ts'
+import { StoreUnavailableError, type Answer, type AuditLine, type Changed, type TaskStore } from '../task-store.ts'
+import { AuditBook } from './audit-book.ts'
 import { Book } from './book.ts'
 import { claim, endedLeases, expire, leases, leasesOf, queues } from './claims.ts'
 import { release, settle, type EndedLease } from './ends.ts'
@@ -11,6 +12,7 @@ import { LaneMemories } from './lane-memories.ts'
 import { attemptNow, cancel, replay } from './operators.ts'
 import { PolicyBook } from './policy-book.ts'
 import { attempts, causes, laneCounters, list } from './reading.ts'
+import { RecordBook } from './record-book.ts'
 import { sweep } from './sweep.ts'
 
 export interface MemoryStoreOptions {
@@ -26,6 +28,8 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
   const stewards = createStewards()
   const memories = new LaneMemories()
   const policies = new PolicyBook()
+  const audit = new AuditBook()
+  const records = new RecordBook(audit)
   const hints = new HintBoard()
   let isClosed = false
 
@@ -49,13 +53,19 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
     return result
   }
 
+  /** What changed nothing was not done. */
+  const noted = (line: AuditLine | undefined, now: number, changed: Changed): Changed => {
+    if (line !== undefined && changed.kind === 'changed') audit.add(line, now)
+    return changed
+  }
+
   return {
     kind: 'memory',
     durability: 'none',
 
     enqueue: (tasks, limits) => apply(() => ({ results: tasks.map(task => enqueue(book, hints, task, limits)) })),
 
-    beat: instance => apply(now => stewards.beat(instance, now)),
+    beat: instance => apply(now => ({ ...stewards.beat(instance, now), recordsVersion: records.version })),
     take: ask => apply(() => ({ taken: stewards.take(ask) })),
     give: ask => apply(() => ({ given: stewards.give(ask) })),
 
@@ -82,9 +92,9 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
     settle: settlements => apply(now => ({ results: settlements.map(each => told(settle(book, each, now))) })),
     release: held => apply(now => ({ results: held.map(each => told(release(book, each, now))) })),
 
-    cancel: taskId => apply(now => cancel(book, taskId, now)),
-    attemptNow: taskId => apply(now => attemptNow(book, hints, taskId, now)),
-    replay: ask => apply(now => replay(book, hints, ask, now)),
+    cancel: (taskId, line) => apply(now => noted(line, now, cancel(book, taskId, now))),
+    attemptNow: (taskId, line) => apply(now => noted(line, now, attemptNow(book, hints, taskId, now))),
+    replay: ask => apply(now => noted(ask.audit, now, replay(book, hints, ask, now))),
 
     get: taskId => read(() => book.find(taskId)?.task),
     attempts: ask => read(() => attempts(book, ask)),
@@ -101,6 +111,12 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
     policy: (policyId, version) => read(() => policies.find(policyId, version)),
     policies: ask => read(() => policies.list(ask)),
     policyVersions: (policyId, ask) => read(() => policies.versions(policyId, ask)),
+
+    writeRecord: ask => apply(now => records.write(ask, now)),
+    record: name => read(() => records.find(name)),
+    records: ask => read(() => records.list(ask)),
+    auditTrail: ask => read(() => audit.list(ask)),
+    sweepAudit: ({ before, limit }) => apply(() => ({ swept: audit.sweep(before, limit) })),
 
     sweep: ask => apply(() => ({ swept: sweep(book, ask) })),
     health: () => read(() => ({ now: time.now(), clockSkewMs: time.skewMs() })),

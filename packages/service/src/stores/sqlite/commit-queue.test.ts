@@ -41,7 +41,7 @@ describe('calls that wait for the disk', () => {
   it('go together when they come together, and those that come meanwhile go with the next', async () => {
     const { queue, commit, verbs } = queueBefore()
     void queue.ask('get', 'a')
-    void queue.ask('cancel', 'a')
+    void queue.ask('cancel', { taskId: 'a' })
     await settled()
     for (const id of ['b', 'c', 'd']) void queue.ask('get', id)
     await settled()
@@ -75,7 +75,11 @@ describe('calls that wait for the disk', () => {
 
   it('are answered each by its own outcome, with the instant of their commit', async () => {
     const { queue, commit, problems } = queueBefore()
-    const asked = Promise.allSettled([queue.ask('get', 'a'), queue.ask('cancel', 'b'), queue.ask('get', 'c')])
+    const asked = Promise.allSettled([
+      queue.ask('get', 'a'),
+      queue.ask('cancel', { taskId: 'b' }),
+      queue.ask('get', 'c'),
+    ])
     await settled()
     const fault = { code: 'store-full', message: 'no room' } as const
     const done = { kind: 'done', answer: undefined } as const
@@ -97,7 +101,7 @@ describe('calls that wait for the disk', () => {
     commit({ hasWritten: false })
     await settled()
     assert.deepEqual(problems, [])
-    void queue.ask('cancel', 'a')
+    void queue.ask('cancel', { taskId: 'a' })
     await settled()
     commit()
     await settled()

@@ -15,6 +15,8 @@ const CURSORS = {
   causes: cursorOf('causes', 'number', 'string'),
   laneCounters: cursorOf('lanes', 'string'),
   memories: cursorOf('memories', 'string'),
+  records: cursorOf('records', 'string'),
+  auditTrail: cursorOf('audit', 'number'),
   policies: cursorOf('policies', 'string'),
   policyVersions: cursorOf('policy versions', 'number'),
 } as const
@@ -91,12 +93,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
       return { now, results: answer }
     },
 
-    async cancel(taskId) {
-      const { now, answer } = await threads.write('cancel', taskId)
+    async cancel(taskId, audit) {
+      const { now, answer } = await threads.write('cancel', { taskId, ...(audit && { audit }) })
       return { now, ...answer }
     },
-    async attemptNow(taskId) {
-      const { now, answer } = await threads.write('attemptNow', taskId)
+    async attemptNow(taskId, audit) {
+      const { now, answer } = await threads.write('attemptNow', { taskId, ...(audit && { audit }) })
       return { now, ...answer }
     },
     async replay(ask) {
@@ -124,6 +126,19 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
         await threads.read('policyVersions', { policyId, ...from(ask, CURSORS.policyVersions) }),
         CURSORS.policyVersions,
       ),
+
+    async writeRecord(ask) {
+      const { now, answer } = await threads.write('writeRecord', ask)
+      return { now, ...answer }
+    },
+    record: async name => (await threads.write('record', name)).answer,
+    records: async ask => pageOf(await threads.read('records', from(ask, CURSORS.records)), CURSORS.records),
+    auditTrail: async ask =>
+      pageOf(await threads.read('auditTrail', from(ask, CURSORS.auditTrail)), CURSORS.auditTrail),
+    async sweepAudit(ask) {
+      const { now, answer } = await threads.write('sweepAudit', ask)
+      return { now, swept: answer }
+    },
 
     async sweep(ask) {
       const { now, answer } = await threads.write('sweep', ask)

@@ -193,4 +193,31 @@ export const MIGRATIONS: readonly string[] = [
   update lease set claimed_at = coalesce(
     (select max(task.created_at, lease.ends_at - task.lease_ms) from task where task.seq = lease.seq), ends_at);
   `,
+
+  // What operators set, and who did what.
+  `
+  create table record (
+    kind text not null,
+    id text not null,
+    tenant text not null,
+    version integer not null,
+    document text not null,
+    created_at integer not null,
+    changed_at integer not null,
+    primary key (kind, id)
+  ) without rowid;
+  create index record_of_tenant on record (kind, tenant, id);
+
+  create table audit (
+    audit_id integer primary key autoincrement,
+    at integer not null,
+    tenant text not null,
+    actor text not null,
+    action text not null,
+    subject text not null,
+    reason text,
+    details text
+  );
+  create index audit_of_tenant on audit (tenant, audit_id);
+  `,
 ]

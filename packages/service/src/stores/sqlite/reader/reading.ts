@@ -1,9 +1,10 @@
 import type { Connection } from '../file/connection.ts'
 import { createList, type List } from './list.ts'
+import { createOperatorPages, type OperatorPages } from './operator-pages.ts'
 import { createPages, type Pages } from './pages.ts'
 
 /** What the reader can be asked for. */
-export interface ReaderVerbs extends Pages {
+export interface ReaderVerbs extends Pages, OperatorPages {
   list: List
 }
 
@@ -13,7 +14,11 @@ export type ReaderAsk<V extends ReaderVerb = ReaderVerb> = readonly [verb: V, as
 
 /** Each ask sees the store at one moment, however many statements it needs. */
 export function createReading(connection: Connection): (ask: ReaderAsk) => unknown {
-  const verbs: ReaderVerbs = { ...createPages(connection), list: createList(connection) }
+  const verbs: ReaderVerbs = {
+    ...createPages(connection),
+    ...createOperatorPages(connection),
+    list: createList(connection),
+  }
   return ([verb, ask]) => {
     connection.exec('begin')
     try {

@@ -88,7 +88,7 @@ describe('a commit', () => {
 
   it('that changes nothing writes nothing', () => {
     const { run, claim } = setting()
-    assert.equal(run(claim('a'), ['get', 'unheard-of'], ['cancel', 'unheard-of']).hasWritten, false)
+    assert.equal(run(claim('a'), ['get', 'unheard-of'], ['cancel', { taskId: 'unheard-of' }]).hasWritten, false)
   })
 
   it('lets a take in before a claim, so that the former steward is refused', () => {
@@ -123,13 +123,13 @@ describe('what a task leaves on the disk', () => {
     answerOf('settle', [settlementRow(retryAt(task!, NOW + 60_000))])
     for (let n = 0; n < 20; n++) {
       passMs(1)
-      answerOf('attemptNow', task!.taskId)
+      answerOf('attemptNow', { taskId: task!.taskId })
     }
     assert.deepEqual([count('log'), count('due')], [2, 1])
     const urgent = queueKey({ ...QUEUE, kind: 'retry', rank: 'urgent' })
     const [again] = claimed(claim('b', urgent))
     answerOf('settle', [settlementRow(retryAt(again!, NOW + 90_000))])
-    answerOf('cancel', task!.taskId)
+    answerOf('cancel', { taskId: task!.taskId })
     assert.deepEqual([count('log'), count('due'), count('lease')], [4, 0, 0])
   })
 
@@ -139,7 +139,7 @@ describe('what a task leaves on the disk', () => {
     for (let generation = 0; generation < 3; generation++) {
       const [row] = (enqueue({ idempotencyKey: 'a' })[1] as { tasks: [[[string]]] }).tasks
       answerOf('enqueue', { tasks: [row], limits: { perLane: 9, total: 9 } })
-      answerOf('cancel', row[0][0])
+      answerOf('cancel', { taskId: row[0][0] })
       passMs(1)
       const before = NOW + generation + 1
       run(['sweep', { finishedBefore: before, deadBefore: before, keysBefore: before, limit: 9 }])

@@ -2,21 +2,27 @@ import type { Task } from '../../../task/task.ts'
 import type {
   Changed,
   Claim,
+  AuditLine,
   Counters,
   Enqueued,
   Expire,
   Fleet,
   HeldLease,
   LeaseHead,
+  OperatorRecord,
   PartitionLimit,
   PartitionPage,
   PolicyRecord,
   PutPolicy,
   QueueHead,
+  RecordName,
   Remember,
   Replay,
   Sweep,
+  SweepAudit,
   Take,
+  WriteRecord,
+  WrittenRecord,
 } from '../../task-store.ts'
 import type { From, Slice } from '../rows/slice.ts'
 import type { HeldRows, SettlementRow } from '../rows/task-rows.ts'
@@ -29,6 +35,7 @@ import { release } from './release.ts'
 import { settle, type SettledWord } from './settle.ts'
 import { expire, leases, leasesOf, queues, remember, type Expired } from './steward.ts'
 import { sweep } from './sweep.ts'
+import { writeRecord } from './write-record.ts'
 import type { Writer } from './writer.ts'
 
 /** What the writer can be asked for, and what it answers; all of it plain data, for it crosses between threads. */
@@ -46,13 +53,16 @@ export interface WriterVerbs {
   remember(ask: Remember): boolean
   settle(settlements: readonly SettlementRow[]): SettledWord[]
   release(leases: readonly HeldLease[]): ('released' | 'lost')[]
-  cancel(taskId: string): Changed
-  attemptNow(taskId: string): Changed
+  cancel(ask: Operated): Changed
+  attemptNow(ask: Operated): Changed
   replay(ask: Replay): Changed
   get(taskId: string): Task | undefined
   counters(ask: null): Counters
   putPolicy(ask: PutPolicyAsk): PutPolicy
   policy(ask: { readonly policyId: string; readonly version?: number }): PolicyRecord | undefined
+  writeRecord(ask: WriteRecord): WrittenRecord
+  record(name: RecordName): OperatorRecord | undefined
+  sweepAudit(ask: SweepAudit): number
   sweep(ask: Sweep): number
   /** Ends all leases of an earlier process. */
   endLeases(ask: null): null
@@ -62,13 +72,22 @@ export interface WriterVerbs {
   probe(ask: null): null
 }
 
+/** A task that somebody does something to. */
+export interface Operated {
+  readonly taskId: string
+  readonly audit?: AuditLine
+}
+
 export type Verb = keyof WriterVerbs
 export type AskOf<V extends Verb> = Parameters<WriterVerbs[V]>[0]
 export type AnswerOf<V extends Verb> = ReturnType<WriterVerbs[V]>
 
 export const VERBS: { readonly [V in Verb]: (writer: Writer, ask: AskOf<V>) => AnswerOf<V> } = {
   enqueue,
-  beat: ({ stewards, now }, instance) => stewards.beat(instance, now),
+  beat: ({ stewards, records, now }, instance) => ({
+    ...stewards.beat(instance, now),
+    recordsVersion: records.version,
+  }),
   take: ({ stewards }, ask) => stewards.take(ask),
   give: ({ stewards }, ask) => stewards.give(ask),
   queues,
@@ -80,13 +99,16 @@ export const VERBS: { readonly [V in Verb]: (writer: Writer, ask: AskOf<V>) => A
   remember,
   settle,
   release,
-  cancel,
-  attemptNow,
-  replay,
+  cancel: (writer, { taskId, audit }) => noted(writer, audit, cancel(writer, taskId)),
+  attemptNow: (writer, { taskId, audit }) => noted(writer, audit, attemptNow(writer, taskId)),
+  replay: (writer, ask) => noted(writer, ask.audit, replay(writer, ask)),
   get: ({ whole }, taskId) => whole.byId(taskId),
   counters: ({ lanes }) => ({ tasks: { ...lanes.totals } }),
   putPolicy,
   policy: ({ policies }, { policyId, version }) => policies.read(policyId, version),
+  writeRecord,
+  record: ({ records }, name) => records.find(name),
+  sweepAudit: ({ audit }, { before, limit }) => audit.sweep(before, limit),
   sweep,
   endLeases({ leases, now }) {
     leases.endAll(now)
@@ -102,6 +124,12 @@ export const VERBS: { readonly [V in Verb]: (writer: Writer, ask: AskOf<V>) => A
   },
 }
 
+/** What changed nothing was not done. */
+function noted({ audit, now }: Writer, line: AuditLine | undefined, changed: Changed): Changed {
+  if (line !== undefined && changed.kind === 'changed') audit.add(line, now)
+  return changed
+}
+
 /** Of the register in memory: a transaction that fails does not take them back, so that they have no part in one. */
 export const FLEET: ReadonlySet<Verb> = new Set<Verb>(['beat', 'take', 'give'])
 
@@ -114,4 +142,5 @@ export const READS: ReadonlySet<Verb> = new Set<Verb>([
   'get',
   'counters',
   'policy',
+  'record',
 ])

@@ -2,12 +2,14 @@ import { createStewards, type Stewards } from '../../stewards.ts'
 import type { Hint } from '../../task-store.ts'
 import type { Connection } from '../file/connection.ts'
 import { readWholeTasks, type WholeTasks } from '../rows/whole-tasks.ts'
+import { createAudit, type Audit } from '../tables/audit.ts'
 import { createDeadLetters, type DeadLetters } from '../tables/dead-letters.ts'
 import { createLanes, type Lanes, type QueueEntry } from '../tables/lanes.ts'
 import { createLeases, type LeaseEntry, type Leases } from '../tables/leases.ts'
 import { createLog, type Log } from '../tables/log.ts'
 import { createMemories, type Memories } from '../tables/memories.ts'
 import { createPolicies, type Policies } from '../tables/policies.ts'
+import { createRecords, type Records } from '../tables/records.ts'
 import { createSpans, type Spans } from '../tables/spans.ts'
 import { createSweeps, type Sweeps } from '../tables/sweeps.ts'
 import { createTasks, type Tasks } from '../tables/tasks.ts'
@@ -28,6 +30,8 @@ export interface Writer {
   readonly dead: DeadLetters
   readonly policies: Policies
   readonly memories: Memories
+  readonly records: Records
+  readonly audit: Audit
   readonly sweeps: Sweeps
   readonly whole: WholeTasks
   /** Says, once it is committed, that a queue has something due at this instant. */
@@ -73,6 +77,8 @@ export function createWriter(connection: Connection): Writer {
     dead: createDeadLetters(connection),
     policies: createPolicies(connection),
     memories: createMemories(connection),
+    records: createRecords(connection),
+    audit: createAudit(connection),
     sweeps: createSweeps(connection),
     whole: readWholeTasks(connection),
     hint,
