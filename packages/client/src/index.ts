@@ -15,6 +15,15 @@ export { WaitDeadlineError, type WaitForOptions } from './follow.ts'
 export { handOver, HandOverError, type Describe, type HandedOver, type TaskDescription } from './hand-over.ts'
 export { describeRequest } from './describe-request.ts'
 
+// Deliveries that the service signed
+export { SignatureError, verifySignature } from './signature/verify-signature.ts'
+export type {
+  SignatureErrorCode,
+  SignedRequest,
+  VerifiedDelivery,
+  VerifyOptions,
+} from './signature/verify-signature.ts'
+
 // What is refused
 export { ServiceError, UnreachableError, type ServiceErrorCode, type ServiceErrorParts } from './errors.ts'
 export { InvalidOptionError } from '@secondwind/resilience/fetch'

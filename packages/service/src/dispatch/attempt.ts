@@ -16,6 +16,7 @@ import type { Policies } from './policies.ts'
 import type { DispatchPorts } from './ports.ts'
 import type { ServedLane } from './served-lane.ts'
 import type { Settling } from './settling.ts'
+import { signatureHeaders } from './signature.ts'
 import type { Mark } from './store-time.ts'
 
 /** The target's own time-out goes first: it knows how far the request had come. */
@@ -95,12 +96,21 @@ export class Attempt implements Alarm {
     this.dueAt = this.#startedElapsed + timeoutMs + GRACE_MS
     ports.clock.arm(this)
     underWay.set(taskId, this)
-    const headers = headersOf(this.#task, timeoutMs, ports.random)
     try {
+      const headers = this.#headers(timeoutMs)
       ports.target.send({ request, headers, timeoutMs }, this.#controller.signal).then(this.#heard, this.#broke)
     } catch (error) {
       this.#broke(error)
     }
+  }
+
+  #headers(timeoutMs: number): { readonly [name: string]: string } {
+    const { clock, random, signingSecretsOf } = this.#setting.ports
+    const headers = headersOf(this.#task, timeoutMs, random)
+    const secrets = signingSecretsOf?.(this.#task) ?? []
+    if (secrets.length === 0) return headers
+    const { taskId, request } = this.#task
+    return { ...headers, ...signatureHeaders({ taskId, body: request.body, sentAt: clock.now() }, secrets) }
   }
 
   async #findPolicy(): Promise<void> {

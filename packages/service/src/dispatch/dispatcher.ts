@@ -26,6 +26,7 @@ import { Remembering } from './remembering.ts'
 import type { ServedLane } from './served-lane.ts'
 import type { ServedPartition } from './served-partition.ts'
 import { Settling } from './settling.ts'
+import type { SigningSecretsOf } from './signature.ts'
 import { sideBySide } from './side-by-side.ts'
 import { Stewardship } from './stewardship.ts'
 import { StoreCalls } from './store-calls.ts'
@@ -45,6 +46,8 @@ export interface DispatcherOptions {
   /** Requests under way at once. One lane alone uses four fifths of them, and one tenant nine tenths. */
   readonly slots: number
   readonly events: DispatchEvents
+  /** Deliveries of a lane that has any are signed. */
+  readonly signingSecretsOf?: SigningSecretsOf
   /** What every lane may do. */
   readonly lanes?: LaneInput
   /** How often to list a partition again; where hints do not arrive, every second. */

@@ -3,6 +3,7 @@ import type { LanePolicy } from '@secondwind/resilience/rules'
 import type { TaskStore } from '../stores/task-store.ts'
 import type { Target } from '../targets/target.ts'
 import type { DispatchEvents } from '../telemetry/events.ts'
+import type { SigningSecretsOf } from './signature.ts'
 import type { StoreCalls } from './store-calls.ts'
 import type { StoreTime } from './store-time.ts'
 
@@ -16,6 +17,8 @@ export interface DispatchPorts {
   readonly newToken: () => string
   readonly store: TaskStore
   readonly target: Target
+  /** Left out: nothing is signed. */
+  readonly signingSecretsOf?: SigningSecretsOf
   readonly events: DispatchEvents
   readonly lanePolicy: LanePolicy
   readonly calls: StoreCalls

@@ -9,6 +9,7 @@ import { laneKey, partitionOf, type Lane } from '../../task/lane.ts'
 import { TASK_ID_BYTES, taskIdOf } from '../../task/task-id.ts'
 import type { DispatchEvents } from '../../telemetry/events.ts'
 import { createDispatcher } from '../dispatcher.ts'
+import type { SigningSecretsOf } from '../signature.ts'
 import { faultyStore, WELL, type FateOf } from './faulty-store.test-kit.ts'
 import { SimulatedProcess } from './instance.test-kit.ts'
 import { Destinations, type Behaviour, type SeenRequest } from './scripted-target.test-kit.ts'
@@ -24,6 +25,7 @@ export interface WorldOptions {
   readonly hintDelayMs?: (hint: Hint) => number | undefined
   readonly onRequest?: (request: SeenRequest) => void
   readonly events?: Partial<DispatchEvents>
+  readonly signingSecretsOf?: SigningSecretsOf
 }
 
 export type Order = Partial<TaskOrder> & { readonly policy?: Partial<RetryPolicy> }
@@ -73,6 +75,7 @@ export class World {
   /** Another instance, from its first beat on. */
   start(name = `instance-${this.processes.length + 1}`): SimulatedProcess {
     const { slots = 20, lanes, listAgainMs, fateOf = () => WELL, hintDelayMs = () => 0, events } = this.#options
+    const { signingSecretsOf } = this.#options
     const process = new SimulatedProcess(name, this.clock)
     process.dispatcher = createDispatcher({
       store: faultyStore({ store: this.store, process, clock: this.clock, fateOf, hintDelayMs }),
@@ -84,6 +87,7 @@ export class World {
       slots,
       events: { ...QUIET, ...events },
       ...(lanes !== undefined && { lanes }),
+      ...(signingSecretsOf !== undefined && { signingSecretsOf }),
       ...(listAgainMs !== undefined && { listAgainMs }),
     })
     this.processes.push(process)
