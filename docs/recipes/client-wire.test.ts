@@ -192,6 +192,8 @@ const FILTER: Fields<TaskFilter> = {
   errorCode: 'perhaps',
   createdFrom: 'perhaps',
   createdTo: 'perhaps',
+  endedFrom: 'perhaps',
+  endedTo: 'perhaps',
 }
 
 interface OpenApi {

@@ -89,4 +89,6 @@ const FILTER_FIELDS: { readonly [field in keyof TaskFilter]-?: check.FieldCheck 
   errorCode: check.text(100),
   createdFrom: INSTANT,
   createdTo: INSTANT,
+  endedFrom: INSTANT,
+  endedTo: INSTANT,
 }

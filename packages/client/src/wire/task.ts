@@ -149,6 +149,10 @@ export interface TaskFilter {
   readonly errorCode?: string
   /** Accepted at this instant or later. */
   readonly createdFrom?: number
-  /** Accepted at this instant or earlier. */
+  /** Accepted before this instant. */
   readonly createdTo?: number
+  /** Dead letters that were given up at this instant or later. */
+  readonly endedFrom?: number
+  /** Dead letters that were given up before this instant. */
+  readonly endedTo?: number
 }

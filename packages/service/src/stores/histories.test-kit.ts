@@ -73,7 +73,7 @@ async function makeHistory(steps: readonly Step[], opens: readonly [OpenStore, O
 /** Two lanes of one partition, for limits and fences, and one elsewhere. */
 const LANES: readonly Lane[] = lanesOfTwoPartitions()
 const PARTITIONS: readonly [number, number] = [partitionOf(laneKey(LANES[0]!)), partitionOf(laneKey(LANES[2]!))]
-const SCOPE = { tenants: ['acme', 'other'], partitions: PARTITIONS, policyIds: ['a', 'b'] }
+const SCOPE = { tenants: ['acme', 'other'], partitions: PARTITIONS, policyIds: ['a', 'b'], replayIds: ['r0', 'r1'] }
 
 function lanesOfTwoPartitions(): Lane[] {
   const first = { tenant: 'acme', destination: 'https://0.example' }
@@ -168,6 +168,11 @@ class History {
         return this.#onTask(made.task, (store, taskId) => store.attemptNow(taskId))
       case 'replay':
         return this.#replay(made.task, made.isStale)
+      case 'replay-many':
+        return this.#replayMany(made)
+      case 'forget-replay':
+        await this.#both(store => store.forgetReplay(SCOPE.replayIds[made.replay]!))
+        return
       case 'put-policy': {
         const document = { ...DEFAULT_POLICY, maxAttempts: made.value + 1 }
         await this.#both(store => store.putPolicy(SCOPE.policyIds[made.policy]!, document))
@@ -305,6 +310,20 @@ class History {
     const generation = (task?.progress.generation ?? 1) - Number(isStale)
     const progress = task === undefined ? newTask(1, now).progress : nextGeneration(task, now)
     await this.#both(store => store.replay({ taskId, generation, progress }))
+  }
+
+  async #replayMany({ tasks, replay, dueInMs }: Extract<Step, { kind: 'replay-many' }>): Promise<void> {
+    const now = await this.#now()
+    const dead = await this.#dead()
+    const replayId = SCOPE.replayIds[replay]!
+    const asks = tasks.flatMap(at => {
+      const task = newest(dead, at)
+      if (task === undefined) return []
+      const { taskId, progress } = task
+      const next = { ...nextGeneration(task, now), replayId }
+      return [{ taskId, generation: progress.generation, progress: next, dueAt: now + dueInMs }]
+    })
+    await this.#both(store => store.replayMany(asks))
   }
 
   /** Dead letters are few among all tasks, and only they can be replayed. */

@@ -35,6 +35,8 @@ export interface TaskFilter {
   /** Of dead letters. */
   readonly reason?: GiveUpReason
   readonly causeId?: string
+  readonly endedFrom?: number
+  readonly endedTo?: number
 }
 
 export interface CausesPage extends PageAsk {

@@ -8,8 +8,11 @@
  *    no newer lease exists.
  *  - A release heeds a cancel that was asked for: the task is `CANCELLED`, and nothing counts.
  *  - A backlog that is full in both ways is answered as full in its lane.
- *  - `createdFrom` is part of its range, `createdTo` is not. A list goes by arrival, the newest first; attempts the first
- *    first; causes by count, then by id; lanes and policies by name.
+ *  - `createdFrom` and `endedFrom` are part of their range, `createdTo` and `endedTo` are not. A list goes by arrival, the
+ *    newest first; dead letters the oldest first; attempts the first first; causes by count, then by id; lanes and
+ *    policies by name.
+ *  - Counts of a replay begin with the first task that it brings back. Its tasks that change after they were forgotten
+ *    begin no new ones.
  *  - A cause is born with its first dead letter and ends with its last; `firstAt` and `lastAt` are of all that it has
  *    had in between.
  *  - A first attempt is one whose `attemptNumber` is 1, in any generation.
@@ -25,6 +28,7 @@ import { examineIntake } from './conformance/intake.conformance.ts'
 import { examineOperators } from './conformance/operators.conformance.ts'
 import { examineReading } from './conformance/reading.conformance.ts'
 import { examineRecords } from './conformance/records.conformance.ts'
+import { examineReplays } from './conformance/replays.conformance.ts'
 import { examineSettles } from './conformance/settle.conformance.ts'
 import { examineStewardship } from './conformance/stewardship.conformance.ts'
 import { examineUpkeep } from './conformance/upkeep.conformance.ts'
@@ -39,6 +43,7 @@ export function describeTaskStore(name: string, open: OpenStore): void {
     examineSettles(open)
     examineStewardship(open)
     examineOperators(open)
+    examineReplays(open)
     examineReading(open)
     examineRecords(open)
     examineUpkeep(open)

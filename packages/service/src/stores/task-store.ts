@@ -17,7 +17,7 @@
 import type { RetryPolicy } from '@secondwind/resilience'
 import type { NewTask } from '../task/accept.ts'
 import type { Settlement } from '../task/settle.ts'
-import type { AttemptRow, ClaimedTask, Progress, Task, TaskStatus } from '../task/task.ts'
+import type { AttemptRow, ClaimedTask, Task, TaskStatus } from '../task/task.ts'
 import type { AuditLine, OperatorStore } from './operator-records.ts'
 import type {
   AttemptsPage,
@@ -32,11 +32,13 @@ import type {
   PutPolicy,
   TasksPage,
 } from './records.ts'
+import type { Replay, ReplayStore } from './replays.ts'
 
 export * from './operator-records.ts'
 export type * from './records.ts'
+export type * from './replays.ts'
 
-export interface TaskStore extends OperatorStore {
+export interface TaskStore extends OperatorStore, ReplayStore {
   readonly kind: string
   /** What acknowledged work survives: the end of the process, or the loss of power too. */
   readonly durability: 'none' | 'power-loss'
@@ -242,13 +244,6 @@ export type Changed =
   /** Its status does not allow it; `task` says which it is. */
   | { readonly kind: 'unchanged'; readonly task: Task }
   | { readonly kind: 'unknown' }
-
-export interface Replay {
-  readonly taskId: string
-  readonly generation: number
-  readonly progress: Progress
-  readonly audit?: AuditLine
-}
 
 export interface Sweep {
   /** `SUCCEEDED` and `CANCELLED` tasks that ended before. */

@@ -93,6 +93,8 @@ export interface Progress {
   readonly previousDelayMs: number
   /** The deadline. No pause extends it. */
   readonly expiresAt: number
+  /** The replay of many that brought it back, which counts what becomes of it. */
+  readonly replayId?: string
 }
 
 export interface Task extends AcceptedTask {

@@ -58,11 +58,12 @@ describe('GET /retry-tasks', () => {
       'createdFrom must be an instant in whole milliseconds since the epoch',
       'limit must be a whole number from 1 to 200',
     ])
-    const range = 'createdFrom=1767225600001&createdTo=1767225600000'
+    const range = ['created', 'ended'].map(end => `${end}From=1767225600001&${end}To=1767225600000`).join('&')
     assert.deepEqual(refusalOf(await ask('GET', `/retry-tasks?${range}`)), [
       400,
       'invalid-request',
       'createdFrom must be earlier than createdTo',
+      'endedFrom must be earlier than endedTo',
     ])
   })
 

@@ -5,6 +5,7 @@ import type { Task } from '../../task/task.ts'
 import { redactHeaders } from '../answers/redaction.ts'
 import { tenantOf, type ApiContext } from '../context.ts'
 import { readNumbers } from '../requests/query.ts'
+import { problemsOfRanges } from '../requests/ranges.ts'
 import { invalid } from '../requests/validation.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { operation } from '../schemas/operation.ts'
@@ -35,6 +36,8 @@ const TASK_QUERY = parameters({
   errorCode: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Of the newest attempt.' })),
   createdFrom: Type.Optional(instantField('Accepted at this instant or later.')),
   createdTo: Type.Optional(instantField('Accepted before this instant.')),
+  endedFrom: Type.Optional(instantField('Dead letters: given up at this instant or later.')),
+  endedTo: Type.Optional(instantField('Dead letters: given up before this instant.')),
   ...pageFields,
 })
 
@@ -60,9 +63,8 @@ export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
     },
     async (request, reply) => {
       const { cursor, limit = DEFAULT_PAGE, ...filter } = request.query
-      const { createdFrom = 0, createdTo = Infinity } = filter
-      if (createdFrom >= createdTo)
-        throw invalid('query', [{ at: 'createdFrom', is: createdFrom, say: 'must be earlier than createdTo' }])
+      const problems = problemsOfRanges(filter)
+      if (problems.length > 0) throw invalid('query', problems)
       const tenant = tenantOf(request)
       const page = await store.list({ ...(cursor && { cursor }), limit, filter: { ...filter, tenant } })
       return reply.send(taskPage(page, context))

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { causeOf, fingerprintOf } from '../../task/cause.ts'
 import { laneKey, queueKey } from '../../task/lane.ts'
+import type { ReplayCounts } from '../../task/replay-counts.ts'
 import type { AttemptRow, Task, TaskStatus } from '../../task/task.ts'
 import type {
   Cause,
   Counters,
+  DeadLetter,
   LaneCounters,
   LaneRecord,
   LeaseHead,
@@ -25,15 +27,19 @@ export interface Snapshot {
   readonly leases: readonly LeaseHead[]
   readonly memories: readonly LaneRecord[]
   readonly policies: readonly (readonly PolicyRecord[])[]
+  readonly deadLetters: readonly DeadLetter[]
+  readonly replays: readonly ReplayCounts[]
 }
 
 export interface Scope {
   readonly tenants: readonly string[]
   readonly partitions: readonly number[]
   readonly policyIds: readonly string[]
+  readonly replayIds: readonly string[]
 }
 
-export async function snapshotOf(store: TaskStore, { tenants, partitions, policyIds }: Scope): Promise<Snapshot> {
+export async function snapshotOf(store: TaskStore, scope: Scope): Promise<Snapshot> {
+  const { tenants, partitions, policyIds, replayIds } = scope
   const tasks = await flat(tenants, tenant => everything(page => store.list({ ...page, filter: { tenant } }), 7))
   for (const task of tasks) assert.deepEqual(await store.get(task.taskId), task, 'a list shows what get does not')
   const causes = await flat(tenants, tenant => everything(page => store.causes({ ...page, tenant }), 3))
@@ -53,6 +59,10 @@ export async function snapshotOf(store: TaskStore, { tenants, partitions, policy
       await flat(partitions, partition => everything(page => store.memories({ ...page, partition })))
     ).toSorted((one, other) => compareText(one.lane, other.lane)),
     policies: await each(policyIds, policyId => everything(page => store.policyVersions(policyId, page))),
+    deadLetters: await flat(tenants, tenant =>
+      everything(page => store.deadLetters({ ...page, filter: { tenant } }), 7),
+    ),
+    replays: await each(replayIds, replayId => store.replayCounts(replayId)),
   }
 }
 
@@ -74,7 +84,8 @@ function comparable({ sampleTaskIds, errorMessage, ...cause }: Cause, tasks: rea
 }
 
 /** What holds of a store at every moment, whatever has happened to it. */
-export function checkPromises({ tasks, attempts, counters, lanes, causes, queues, leases }: Snapshot): void {
+export function checkPromises(snapshot: Snapshot): void {
+  const { tasks, attempts, counters, lanes, causes, queues, leases, deadLetters, replays } = snapshot
   assert.deepEqual(counters.tasks, statusesOf(tasks), 'counters are what a count gives')
   for (const lane of lanes) {
     const { PENDING, IN_FLIGHT, SUCCEEDED, EXHAUSTED, CANCELLED } = statusesOf(
@@ -116,6 +127,12 @@ export function checkPromises({ tasks, attempts, counters, lanes, causes, queues
   const died = new Map<string, number>()
   for (const causeId of tasks.map(causeIdOf)) if (causeId !== undefined) died.set(causeId, (died.get(causeId) ?? 0) + 1)
   assert.deepEqual(new Map(causes.map(({ causeId, count }) => [causeId, count])), died, 'causes hold all dead letters')
+  const dead = tasks.filter(({ state }) => state.status === 'EXHAUSTED').map(({ taskId }) => taskId)
+  assert.deepEqual(deadLetters.map(({ taskId }) => taskId).toSorted(), dead.toSorted(), 'dead letters are all there')
+  for (const { moved, waiting, sent, failed, succeeded, exhausted, cancelled } of replays) {
+    assert.ok(waiting >= 0 && waiting + sent <= moved && failed <= sent, 'nothing is sent that was not moved')
+    assert.ok(succeeded + exhausted + cancelled <= moved - waiting, 'what waits has not ended')
+  }
 }
 
 /** What holds between two moments of one store. */

@@ -21,6 +21,13 @@ export type Step =
   | { readonly kind: 'cancel'; readonly task: number }
   | { readonly kind: 'attempt-now'; readonly task: number }
   | { readonly kind: 'replay'; readonly task: number; readonly isStale: boolean }
+  | {
+      readonly kind: 'replay-many'
+      readonly tasks: readonly number[]
+      readonly replay: number
+      readonly dueInMs: number
+    }
+  | { readonly kind: 'forget-replay'; readonly replay: number }
   | { readonly kind: 'put-policy'; readonly policy: number; readonly value: number }
   | { readonly kind: 'sweep'; readonly finishedMs: number; readonly deadMs: number; readonly keysMs: number }
 
@@ -115,6 +122,13 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   often(3, { kind: fc.constant('cancel'), task: pointer }),
   often(3, { kind: fc.constant('attempt-now'), task: pointer }),
   often(4, { kind: fc.constant('replay'), task: pointer, isStale }),
+  often(4, {
+    kind: fc.constant('replay-many'),
+    tasks: fc.array(pointer, { minLength: 1, maxLength: 4 }),
+    replay: fc.nat(1),
+    dueInMs: fc.constantFrom(0, 0, 1_000, -1_000),
+  }),
+  often(1, { kind: fc.constant('forget-replay'), replay: fc.nat(1) }),
   often(1, { kind: fc.constant('put-policy'), policy: fc.nat(1), value: fc.nat(2) }),
   often(2, {
     kind: fc.constant('sweep'),

@@ -3,6 +3,7 @@ import { laneKey, partitionOf, queueKey } from '../../task/lane.ts'
 import type { AttemptRow, Queue, Task, TaskStatus } from '../../task/task.ts'
 import { CauseBook } from './cause-book.ts'
 import { Line, type Place } from './line.ts'
+import { ReplayBook } from './replay-book.ts'
 
 /** A task, and what only the store knows of it. */
 export interface Entry {
@@ -50,6 +51,7 @@ export class Book {
   readonly finished: Line<Entry> = new Line()
   readonly dead: Line<Entry> = new Line()
   readonly causes: CauseBook = new CauseBook()
+  readonly replays: ReplayBook = new ReplayBook()
   readonly lanes: Map<string, Tally> = new Map()
   readonly total: Tally = emptyTally()
   readonly #byId = new Map<string, Entry>()
@@ -104,9 +106,11 @@ export class Book {
   }
 
   write(entry: Entry, change: Pick<Task, 'state'> & Partial<Pick<Task, 'progress' | 'lastAttempt'>>): Task {
+    const before = entry.task
     this.#leave(entry)
-    entry.task = { ...entry.task, ...change, version: entry.task.version + 1 }
+    entry.task = { ...before, ...change, version: before.version + 1 }
     this.#enter(entry)
+    this.replays.count(before, entry.task)
     return entry.task
   }
 

@@ -11,7 +11,7 @@ import { enqueue } from './intake.ts'
 import { LaneMemories } from './lane-memories.ts'
 import { attemptNow, cancel, replay } from './operators.ts'
 import { PolicyBook } from './policy-book.ts'
-import { attempts, causes, laneCounters, list } from './reading.ts'
+import { attempts, causes, deadLetters, laneCounters, list } from './reading.ts'
 import { RecordBook } from './record-book.ts'
 import { sweep } from './sweep.ts'
 
@@ -95,11 +95,14 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
     cancel: (taskId, line) => apply(now => noted(line, now, cancel(book, taskId, now))),
     attemptNow: (taskId, line) => apply(now => noted(line, now, attemptNow(book, hints, taskId, now))),
     replay: ask => apply(now => noted(ask.audit, now, replay(book, hints, ask, now))),
+    replayMany: asks => apply(now => ({ results: asks.map(ask => replay(book, hints, ask, now).kind) })),
 
     get: taskId => read(() => book.find(taskId)?.task),
     attempts: ask => read(() => attempts(book, ask)),
     list: ask => read(() => list(book, ask)),
     causes: ask => read(() => causes(book, ask)),
+    deadLetters: ask => read(() => deadLetters(book, ask)),
+    replayCounts: replayId => read(() => book.replays.countsOf(replayId)),
     counters: () =>
       read(() => {
         const { attempts: _, firstAttempts: __, ...tasks } = book.total
@@ -118,6 +121,11 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
     auditTrail: ask => read(() => audit.list(ask)),
     sweepAudit: ({ before, limit }) => apply(() => ({ swept: audit.sweep(before, limit) })),
 
+    forgetReplay: replayId =>
+      apply(() => {
+        book.replays.forget(replayId)
+        return {}
+      }),
     sweep: ask => apply(() => ({ swept: sweep(book, ask) })),
     health: () => read(() => ({ now: time.now(), clockSkewMs: time.skewMs() })),
     onHint: listener => hints.listen(listener),

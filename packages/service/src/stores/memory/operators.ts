@@ -32,13 +32,15 @@ export function attemptNow(book: Book, hints: HintBoard, taskId: string, now: nu
   return changed(task)
 }
 
-export function replay(book: Book, hints: HintBoard, { taskId, generation, progress }: Replay, now: number): Changed {
+export function replay(book: Book, hints: HintBoard, ask: Replay, now: number): Changed {
+  const { taskId, generation, progress, dueAt = now } = ask
   const entry = book.find(taskId)
   if (entry === undefined) return { kind: 'unknown' }
   const { state, policyId, progress: present } = entry.task
   if (state.status !== 'EXHAUSTED' || present.generation !== generation) return { kind: 'unchanged', task: entry.task }
   const queue = { policyId, kind: 'first', rank: 'low' } as const
-  const task = book.write(entry, { state: { status: 'PENDING', nextAttemptAt: now, queue }, progress })
+  const nextAttemptAt = Math.max(now, dueAt)
+  const task = book.write(entry, { state: { status: 'PENDING', nextAttemptAt, queue }, progress })
   hints.note(entry)
   return changed(task)
 }

@@ -5,6 +5,8 @@ import type {
   AttemptsPage,
   Cause,
   CausesPage,
+  DeadLetter,
+  DeadLettersPage,
   LaneCounters,
   LanesPage,
   Page,
@@ -33,9 +35,33 @@ export function list(book: Book, { filter, limit, cursor }: TasksPage): Page<Tas
   return { items, nextCursor: LIST.write([last.number]) }
 }
 
+const DEAD_LETTERS = cursorOf('deadLetters', 'number')
+
+export function deadLetters(book: Book, { filter, limit, cursor }: DeadLettersPage): Page<DeadLetter> {
+  const from = cursor === undefined ? undefined : { at: 0, number: DEAD_LETTERS.read(cursor)[0] }
+  const looked = book.arrivals.after(from, MOST_LOOKED_AT)
+  const items: DeadLetter[] = []
+  let last = from
+  for (const { at, number, item } of looked) {
+    if (items.length === limit) break
+    last = { at, number }
+    if (isWanted(item.task, { ...filter, status: 'EXHAUSTED' })) items.push(deadLetterOf(item.task))
+  }
+  if (last === undefined || book.arrivals.after(last, 1).length === 0) return { items }
+  return { items, nextCursor: DEAD_LETTERS.write([last.number]) }
+}
+
+function deadLetterOf(task: Task): DeadLetter {
+  const { taskId, destination, policyId, policyVersion, policy, progress, state } = task
+  if (state.status !== 'EXHAUSTED') throw new Error(`a dead letter is ${state.status}`)
+  const { reason, endedAt } = state
+  const accepted = { taskId, destination, policyId, policyVersion, ...(policy !== undefined && { policy }) }
+  return { ...accepted, progress, reason, endedAt }
+}
+
 function isWanted(task: Task, filter: TaskFilter): boolean {
   const { state, progress, lastAttempt, createdAt } = task
-  const reason = state.status === 'EXHAUSTED' ? state.reason : undefined
+  const { reason, endedAt } = state.status === 'EXHAUSTED' ? state : { reason: undefined, endedAt: NaN }
   return (
     task.tenant === filter.tenant &&
     isAny(filter.status, state.status) &&
@@ -46,6 +72,8 @@ function isWanted(task: Task, filter: TaskFilter): boolean {
     progress.attemptNumber >= (filter.attemptFrom ?? 0) &&
     createdAt >= (filter.createdFrom ?? -Infinity) &&
     createdAt < (filter.createdTo ?? Infinity) &&
+    (filter.endedFrom === undefined || endedAt >= filter.endedFrom) &&
+    (filter.endedTo === undefined || endedAt < filter.endedTo) &&
     (filter.causeId === undefined || (reason !== undefined && causeOf({ ...task, reason }) === filter.causeId))
   )
 }

@@ -13,6 +13,7 @@ const CURSORS = {
   attempts: cursorOf('attempts', 'number'),
   list: cursorOf('tasks', 'number'),
   causes: cursorOf('causes', 'number', 'string'),
+  deadLetters: cursorOf('dead letters', 'number'),
   laneCounters: cursorOf('lanes', 'string'),
   memories: cursorOf('memories', 'string'),
   records: cursorOf('records', 'string'),
@@ -105,11 +106,18 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
       const { now, answer } = await threads.write('replay', ask)
       return { now, ...answer }
     },
+    async replayMany(asks) {
+      const { now, answer } = await threads.write('replayMany', asks)
+      return { now, results: answer }
+    },
 
     get: async taskId => (await threads.write('get', taskId)).answer,
     attempts: async ask => pageOf(await threads.read('attempts', from(ask, CURSORS.attempts)), CURSORS.attempts),
     list: async ask => pageOf(await threads.read('list', from(ask, CURSORS.list)), CURSORS.list),
     causes: async ask => pageOf(await threads.read('causes', from(ask, CURSORS.causes)), CURSORS.causes),
+    deadLetters: async ask =>
+      pageOf(await threads.read('deadLetters', from(ask, CURSORS.deadLetters)), CURSORS.deadLetters),
+    replayCounts: async replayId => (await threads.write('replayCounts', replayId)).answer,
     counters: async () => (await threads.write('counters', null)).answer,
     laneCounters: async ask =>
       pageOf(await threads.read('laneCounters', from(ask, CURSORS.laneCounters)), CURSORS.laneCounters),
@@ -140,6 +148,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
       return { now, swept: answer }
     },
 
+    async forgetReplay(replayId) {
+      const { now } = await threads.write('forgetReplay', replayId)
+      return { now }
+    },
     async sweep(ask) {
       const { now, answer } = await threads.write('sweep', ask)
       return { now, swept: answer }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import type { Connection } from './file/connection.ts'
 import { openFile } from './file/file.ts'
+import { createDeadLetterList } from './reader/dead-letters.ts'
 import { createList } from './reader/list.ts'
 import { createPages } from './reader/pages.ts'
 import { temporaryDirectory } from './sqlite.test-kit.ts'
@@ -23,6 +24,7 @@ describe('no statement', () => {
     createWriter(noting)
     createPages(noting)
     createList(noting)
+    createDeadLetterList(noting)
     assert.ok(statements.length > 60)
     for (const sql of statements) {
       const plan = connection.rows<[number, number, number, string]>(`explain query plan ${sql}`)()

@@ -220,4 +220,29 @@ export const MIGRATIONS: readonly string[] = [
   );
   create index audit_of_tenant on audit (tenant, audit_id);
   `,
+
+  // Replays of many: which of them brought a task back, and what became of all that it brought. Beside the spans of
+  // creation those of death, so that whoever asks for deaths of an hour need not look at all of them.
+  `
+  alter table task add column replay_id text;
+  alter table log add column replay_id text;
+
+  create table replay (
+    replay_id text primary key,
+    moved integer not null,
+    waiting integer not null,
+    sent integer not null,
+    failed integer not null,
+    succeeded integer not null,
+    exhausted integer not null,
+    cancelled integer not null,
+    recent text not null
+  ) without rowid;
+
+  alter table span add column first_death_at integer;
+  alter table span add column last_death_at integer;
+  update span set (first_death_at, last_death_at) = (
+    select min(log.at), max(log.at) from dead join log using (seq)
+    where dead.seq >= block * 1024 and dead.seq < (block + 1) * 1024);
+  `,
 ]

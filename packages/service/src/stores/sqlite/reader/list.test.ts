@@ -1,26 +1,37 @@
 import assert from 'node:assert/strict'
 import { describe, it, onTestFinished } from 'vitest'
-import { newTask, TENANT } from '../../conformance/tasks.test-kit.ts'
+import { queueKey } from '../../../task/lane.ts'
+import { LANE, newTask, PARTITION, QUEUE, TENANT } from '../../conformance/tasks.test-kit.ts'
 import type { TaskFilter } from '../../task-store.ts'
 import { openFile } from '../file/file.ts'
 import { newRow } from '../rows/task-rows.ts'
 import { temporaryDirectory } from '../sqlite.test-kit.ts'
-import { commit } from '../writer/commit.ts'
+import { commit, type Call } from '../writer/commit.ts'
 import { createWriter } from '../writer/writer.ts'
 import { createList } from './list.ts'
 
 const START = 1_767_225_600_000
 const TASKS = 5_000
 
-/** A list of many tasks, created a second apart; each tenth is of another tenant. */
-function manyTasks() {
+/** A list of many tasks, created a second apart; each tenth is of another tenant. Some of them have died. */
+function manyTasks({ dead = 0 } = {}) {
   const { connection, path, close } = openFile({ directory: temporaryDirectory() })
   onTestFinished(close)
   const tasks = Array.from({ length: TASKS }, (_, n) =>
-    newTask(n, START + n * 1_000, n % 10 === 0 ? { tenant: 'other' } : {}),
+    newTask(n, START + n * 1_000, {
+      dueAt: START + n * 1_000,
+      progress: { expiresAt: START },
+      ...(n % 10 === 0 && { tenant: 'other' }),
+    }),
   )
   const limits = { perLane: Infinity, total: Infinity }
-  commit(createWriter(connection), { now: START, calls: [['enqueue', { tasks: tasks.map(newRow), limits }]] }, path)
+  const writer = createWriter(connection)
+  const steward = { partition: PARTITION, instance: 'one', token: 'mine', from: null }
+  const enqueue: Call = ['enqueue', { tasks: tasks.map(newRow), limits }]
+  commit(writer, { now: START, calls: [['take', steward], enqueue] }, path)
+  // One by one, the oldest first, each a second after the one before.
+  const queue = { partition: PARTITION, steward: 'mine', lane: LANE, queue: queueKey(QUEUE), limit: 1 }
+  for (let n = 0; n < dead; n++) commit(writer, { now: START + n * 1_000, calls: [['expire', queue]] }, path)
   const list = createList(connection)
   const pages = (filter: Partial<TaskFilter>, limit = 200): number[][] => {
     const found: number[][] = []
@@ -63,5 +74,13 @@ describe('a list of many tasks', () => {
       assert.ok(found.length <= 2)
     }
     assert.deepEqual(pages({ createdFrom: START + TASKS * 1_000 }), [[]])
+  })
+
+  it('goes straight to the time of death that is asked for', () => {
+    const { pages } = manyTasks({ dead: 3_000 })
+    const found = pages({ endedFrom: START + 1_500_000, endedTo: START + 1_600_000 })
+    assert.equal(found.flat().length, 100)
+    assert.ok(found.length <= 2)
+    assert.deepEqual(pages({ endedFrom: START + 3_000_000 }), [[]])
   })
 })

@@ -1,4 +1,5 @@
 import type { Connection } from '../file/connection.ts'
+import { createDeadLetterList, type DeadLetters } from './dead-letters.ts'
 import { createList, type List } from './list.ts'
 import { createOperatorPages, type OperatorPages } from './operator-pages.ts'
 import { createPages, type Pages } from './pages.ts'
@@ -6,6 +7,7 @@ import { createPages, type Pages } from './pages.ts'
 /** What the reader can be asked for. */
 export interface ReaderVerbs extends Pages, OperatorPages {
   list: List
+  deadLetters: DeadLetters
 }
 
 export type ReaderVerb = keyof ReaderVerbs
@@ -18,6 +20,7 @@ export function createReading(connection: Connection): (ask: ReaderAsk) => unkno
     ...createPages(connection),
     ...createOperatorPages(connection),
     list: createList(connection),
+    deadLetters: createDeadLetterList(connection),
   }
   return ([verb, ask]) => {
     connection.exec('begin')

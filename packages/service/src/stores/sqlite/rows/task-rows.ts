@@ -18,21 +18,24 @@ export type ProgressRow = readonly [
   startedAt: number,
   previousDelayMs: number,
   expiresAt: number,
+  replayId: string | null,
 ]
 
-export const PROGRESS_COLUMNS = 'generation, attempt_number, lost_count, started_at, previous_delay_ms, expires_at'
+export const PROGRESS_COLUMNS =
+  'generation, attempt_number, lost_count, started_at, previous_delay_ms, expires_at, replay_id'
 
 export function progressRow(progress: Progress): ProgressRow {
-  const { generation, attemptNumber, lostCount, startedAt, previousDelayMs, expiresAt } = progress
-  return [generation, attemptNumber, lostCount, startedAt, previousDelayMs, expiresAt]
+  const { generation, attemptNumber, lostCount, startedAt, previousDelayMs, expiresAt, replayId = null } = progress
+  return [generation, attemptNumber, lostCount, startedAt, previousDelayMs, expiresAt, replayId]
 }
 
 /** Read from a row that has it from `at` on. */
 export function progressOf(row: readonly unknown[], at = 0): Progress {
-  const [generation, attemptNumber, lostCount, startedAt, previousDelayMs, expiresAt] = row.slice(at) as [
+  const [generation, attemptNumber, lostCount, startedAt, previousDelayMs, expiresAt, replayId] = row.slice(at) as [
     ...ProgressRow,
   ]
-  return { generation, attemptNumber, lostCount, startedAt, previousDelayMs, expiresAt }
+  const counted = { generation, attemptNumber, lostCount, startedAt, previousDelayMs, expiresAt }
+  return replayId === null ? counted : { ...counted, replayId }
 }
 
 type AcceptedRow = readonly [
@@ -76,10 +79,10 @@ export const AT = {
   body: 12,
   progress: 13,
   /** Only in rows of leases. */
-  dueAt: 19,
-  endsAt: 20,
-  cancelRequested: 21,
-  claimedAt: 22,
+  dueAt: 20,
+  endsAt: 21,
+  cancelRequested: 22,
+  claimedAt: 23,
 } as const
 
 export function acceptedOf(row: TaskRow | HeldRow, lane: string): AcceptedTask {

@@ -4,6 +4,7 @@ import { laneOf } from '../../../task/lane.ts'
 import type { AttemptEnd } from '../../../task/task.ts'
 import type { Connection } from '../file/connection.ts'
 import type { LaneEntry } from './lanes.ts'
+import type { Spans } from './spans.ts'
 
 /** Tasks that were given up, and how many of them died of what. */
 export interface DeadLetters {
@@ -19,7 +20,7 @@ export interface DeadLetter {
   readonly at: number
 }
 
-export function createDeadLetters(connection: Connection): DeadLetters {
+export function createDeadLetters(connection: Connection, spans: Spans): DeadLetters {
   const insert = connection.write('insert into dead (seq, lane_id, cause_id) values (?, ?, ?)')
   const countUp = connection.write(
     `insert into cause (cause_id, lane_id, tenant, reason, response_status, error_code, error_message, tasks, first_at,
@@ -39,6 +40,7 @@ export function createDeadLetters(connection: Connection): DeadLetters {
       const { responseStatus = null, errorCode = null, errorMessage = null } = lastAttempt ?? {}
       insert(seq, lane.laneId, causeId)
       countUp(causeId, lane.laneId, tenant, reason, responseStatus, errorCode, errorMessage, at)
+      spans.noteDeath(seq, at)
     },
     remove(seq) {
       const row = remove(seq)

@@ -43,7 +43,7 @@ export function createLog(connection: Connection): Log {
   const insert = connection.write(
     `insert into log (log_id, seq, at, status, reason, queue_id, due_at, version, token, settled_as, attempt_id,
        ${PROGRESS_COLUMNS}, ${ATTEMPT_COLUMNS})
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const readProgress = connection.row<ProgressRow>(`select ${PROGRESS_COLUMNS} from log where log_id = ?`)
   const readAttemptId = connection.row<[number]>('select attempt_id from log where log_id = ?')

@@ -1,9 +1,10 @@
 import type { Connection } from '../file/connection.ts'
 import { blockOf, BLOCK_TASKS } from '../rows/blocks.ts'
 
-/** Between which instants the tasks of each block were created. */
+/** Between which instants the tasks of each block were created, and between which they died. */
 export interface Spans {
   widen(seq: number, createdAt: number): void
+  noteDeath(seq: number, at: number): void
   /** Drops the block if no task of it is left. */
   dropIfEmpty(block: number): void
   flush(): void
@@ -12,24 +13,36 @@ export interface Spans {
 
 export function createSpans(connection: Connection): Spans {
   const widen = connection.write(
-    `insert into span values (?, ?, ?) on conflict do update
+    `insert into span (block, oldest_at, newest_at) values (?, ?, ?) on conflict do update
      set oldest_at = min(oldest_at, excluded.oldest_at), newest_at = max(newest_at, excluded.newest_at)`,
+  )
+  const widenDeaths = connection.write(
+    'update span set first_death_at = coalesce(first_death_at, ?2), last_death_at = ?3 where block = ?1',
   )
   const drop = connection.write(
     'delete from span where block = ? and not exists (select 1 from task where seq between ? and ?)',
   )
   const widened = new Map<number, readonly [oldestAt: number, newestAt: number]>()
+  const deaths = new Map<number, readonly [firstAt: number, lastAt: number]>()
   return {
     widen(seq, createdAt) {
       const block = blockOf(seq)
       const [oldestAt, newestAt] = widened.get(block) ?? [createdAt, createdAt]
       widened.set(block, [Math.min(oldestAt, createdAt), Math.max(newestAt, createdAt)])
     },
+    noteDeath(seq, at) {
+      const block = blockOf(seq)
+      deaths.set(block, [deaths.get(block)?.[0] ?? at, at])
+    },
     dropIfEmpty: block => void drop(block, block * BLOCK_TASKS, (block + 1) * BLOCK_TASKS - 1),
     flush() {
       for (const [block, span] of widened) widen(block, ...span)
-      widened.clear()
+      for (const [block, span] of deaths) widenDeaths(block, ...span)
+      this.forget()
     },
-    forget: () => widened.clear(),
+    forget() {
+      widened.clear()
+      deaths.clear()
+    },
   }
 }

@@ -22,12 +22,13 @@ export interface Tasks {
   recall(): void
 }
 
-/** What tells a repeated request from another one with the same key. */
+/** Whose a task is, and what tells a repeated request from another one with the same key. */
 export interface Identity {
   readonly taskId: string
   readonly requestHash: string
   /** Null when the caller chose none. */
   readonly idempotencyKey: string | null
+  readonly policyId: string
   readonly lane: string
 }
 
@@ -41,8 +42,8 @@ export function createTasks(connection: Connection): Tasks {
   const deleteKey = connection.write('delete from idempotency where key = ?')
   const readSeq = connection.row<[number]>('select seq from task where task_id = ?')
   const readRow = connection.row<[...TaskRow]>(`select ${TASK_COLUMNS} from task where seq = ?`)
-  const readIdentity = connection.row<[string, string, string | null, string]>(
-    'select task_id, request_hash, idempotency_key, lane.key from task join lane using (lane_id) where seq = ?',
+  const readIdentity = connection.row<[string, string, string | null, string, string]>(
+    'select task_id, request_hash, idempotency_key, policy_id, lane.key from task join lane using (lane_id) where seq = ?',
   )
   const remove = connection.write('delete from task where seq = ?')
   const readLast = connection.row<[number | null]>('select max(seq) from task')
@@ -50,8 +51,8 @@ export function createTasks(connection: Connection): Tasks {
 
   const seqOf = (taskId: string): number | undefined => readSeq(taskId)?.[0]
   const identityOf = (seq: number): Identity => {
-    const [taskId, requestHash, idempotencyKey, lane] = readIdentity(seq)!
-    return { taskId, requestHash, idempotencyKey, lane }
+    const [taskId, requestHash, idempotencyKey, policyId, lane] = readIdentity(seq)!
+    return { taskId, requestHash, idempotencyKey, policyId, lane }
   }
   /** A task without a key has its id for one. */
   const seqOfNamed = (key: string, lane: string): number | undefined => {

@@ -16,9 +16,11 @@ export interface End {
 
 /** Ends a task without an attempt: cancelled, or past its deadline. Whoever calls has taken it from where it stood. */
 export function end(writer: Writer, { seq, lane, standing, version, from, status, reason }: End): void {
-  const { now: at, log, lanes, dead, whole } = writer
+  const { now: at, log, lanes, dead, replays, whole } = writer
   const { progress, logId: previous } = standing
+  const [, attemptNumber, , , , , replayId] = progress
   if (reason !== null) dead.add({ seq, lane, reason, lastAttempt: whole.attemptEnd(standing.attemptId), at })
   log.supersede(standing, { seq, at, status, reason, queueId: null, dueAt: null, version, progress, previous })
   lanes.move(lane, from, status)
+  replays.countChange(replayId, { status, attemptNumber })
 }

@@ -2,7 +2,7 @@ import { queueKey, queueOf } from '../../../task/lane.ts'
 import type { Queue } from '../../../task/task.ts'
 import type { Changed, Replay } from '../../task-store.ts'
 import type { Standing } from '../rows/standing.ts'
-import { AT, progressRow, type ProgressRow } from '../rows/task-rows.ts'
+import { progressRow, type ProgressRow } from '../rows/task-rows.ts'
 import type { LaneEntry } from '../tables/lanes.ts'
 import { end } from './end.ts'
 import type { Writer } from './writer.ts'
@@ -12,7 +12,6 @@ type Operation = (task: Operated) => boolean
 
 interface Operated {
   readonly seq: number
-  readonly taskId: string
   readonly standing: Standing
 }
 
@@ -37,7 +36,7 @@ export function cancel(writer: Writer, taskId: string): Changed {
 
 /** Moves a waiting task to the front of its lane. */
 export function attemptNow(writer: Writer, taskId: string): Changed {
-  const { leases, lanes, waiting } = writer
+  const { now, leases, lanes, waiting } = writer
   return operate(writer, taskId, ({ seq, standing }) => {
     if (standing.status !== 'PENDING' || leases.find(taskId) !== undefined) return false
     const { queueId, dueAt, progress } = standing
@@ -45,33 +44,45 @@ export function attemptNow(writer: Writer, taskId: string): Changed {
     waiting.remove(queueId, dueAt, seq)
     const { key, lane } = lanes.queueBy(queueId)
     const queue: Queue = { ...queueOf(key), rank: 'urgent' }
-    wait(writer, { seq, lane, standing, queue, version: version + 1, progress })
+    wait(writer, { seq, lane, standing, queue, version: version + 1, progress, dueAt: now })
     return true
   })
 }
 
 /** Begins the next generation of a dead letter that is still in the one that was read. */
-export function replay(writer: Writer, { taskId, generation, progress }: Replay): Changed {
-  const { dead, lanes, tasks } = writer
-  return operate(writer, taskId, ({ seq, standing }) => {
-    const [presentGeneration] = standing.progress
-    if (standing.status !== 'EXHAUSTED' || presentGeneration !== generation) return false
-    const policyId = tasks.row(seq)[AT.policyId]
-    const lane = lanes.find(tasks.identityOf(seq).lane)!
-    const queue: Queue = { policyId, kind: 'first', rank: 'low' }
-    dead.remove(seq)
-    wait(writer, { seq, lane, standing, queue, version: standing.version + 1, progress: progressRow(progress) })
-    lanes.move(lane, 'EXHAUSTED', 'PENDING')
-    return true
-  })
+export function replay(writer: Writer, ask: Replay): Changed {
+  return operate(writer, ask.taskId, task => bringBack(writer, ask, task))
+}
+
+export function replayMany(writer: Writer, asks: readonly Replay[]): Changed['kind'][] {
+  return asks.map(ask => operateOn(writer, ask.taskId, task => bringBack(writer, ask, task)))
+}
+
+function bringBack(writer: Writer, { generation, ...ask }: Replay, { seq, standing }: Operated): boolean {
+  const { now, dead, lanes, replays, tasks } = writer
+  const [presentGeneration] = standing.progress
+  if (standing.status !== 'EXHAUSTED' || presentGeneration !== generation) return false
+  const { policyId, lane: laneName } = tasks.identityOf(seq)
+  const lane = lanes.find(laneName)!
+  const queue: Queue = { policyId, kind: 'first', rank: 'low' }
+  const dueAt = Math.max(now, ask.dueAt ?? now)
+  const progress = progressRow(ask.progress)
+  dead.remove(seq)
+  wait(writer, { seq, lane, standing, queue, version: standing.version + 1, progress, dueAt })
+  lanes.move(lane, 'EXHAUSTED', 'PENDING')
+  replays.countMoved(ask.progress.replayId ?? null)
+  return true
 }
 
 function operate(writer: Writer, taskId: string, operation: Operation): Changed {
-  const { tasks, log, whole } = writer
+  const kind = operateOn(writer, taskId, operation)
+  return kind === 'unknown' ? { kind } : { kind, task: writer.whole.byId(taskId)! }
+}
+
+function operateOn({ tasks, log }: Writer, taskId: string, operation: Operation): Changed['kind'] {
   const seq = tasks.seqOf(taskId)
-  if (seq === undefined) return { kind: 'unknown' }
-  const isChanged = operation({ seq, taskId, standing: log.standingOf(seq)! })
-  return { kind: isChanged ? 'changed' : 'unchanged', task: whole.bySeq(seq)! }
+  if (seq === undefined) return 'unknown'
+  return operation({ seq, standing: log.standingOf(seq)! }) ? 'changed' : 'unchanged'
 }
 
 interface Wait {
@@ -81,24 +92,17 @@ interface Wait {
   readonly queue: Queue
   readonly version: number
   readonly progress: ProgressRow
+  readonly dueAt: number
 }
 
-/** Puts a task into a queue, due now. */
-function wait(writer: Writer, { seq, lane, standing, queue, version, progress }: Wait): void {
-  const { now, lanes, log, waiting } = writer
+/** Puts a task into a queue. */
+function wait(writer: Writer, { seq, lane, standing, queue, version, progress, dueAt }: Wait): void {
+  const { now: at, lanes, log, waiting } = writer
   const entry = lanes.queueOf(lane.key, queueKey(queue))
-  const place = { queueId: entry.queueId, dueAt: now }
+  const { queueId } = entry
   const previous = standing.logId
-  const logId = log.supersede(standing, {
-    seq,
-    at: now,
-    status: 'PENDING',
-    reason: null,
-    ...place,
-    version,
-    progress,
-    previous,
-  })
-  waiting.add(entry.queueId, [now, seq, logId, version])
-  writer.hint(entry, now)
+  const state = { status: 'PENDING', reason: null, queueId, dueAt } as const
+  const logId = log.supersede(standing, { seq, at, ...state, version, progress, previous })
+  waiting.add(queueId, [dueAt, seq, logId, version])
+  writer.hint(entry, dueAt)
 }

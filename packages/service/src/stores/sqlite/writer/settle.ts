@@ -24,7 +24,7 @@ function settledBefore({ tasks, log }: Writer, taskId: string, token: string): S
 }
 
 function settleOne(writer: Writer, settlement: SettlementRow, lease: LeaseEntry): TaskStatus {
-  const { now: at, leases, lanes, waiting, log, dead, whole } = writer
+  const { now: at, leases, lanes, waiting, log, dead, replays, whole } = writer
   const [, token, asked, givenReason, dueAt, queueName, progress, attempt] = settlement
   const { lane } = lanes.queueBy(lease.queueId)
   const { seq, state: previous } = lease
@@ -47,5 +47,9 @@ function settleOne(writer: Writer, settlement: SettlementRow, lease: LeaseEntry)
   }
   lanes.move(lane, 'IN_FLIGHT', status)
   if (hasAttempt(attempt)) lanes.countAttempt(lane, attempt[0] === 1)
+  const [, attemptNumber, , , , , replayId] = progress
+  const [ordinal, , , outcome] = attempt
+  const firstOutcome = ordinal === 1 && outcome !== null ? outcome : undefined
+  replays.countChange(replayId, { firstOutcome, status, attemptNumber })
   return status
 }

@@ -1,3 +1,4 @@
+import type { ReplayCounts } from '../../../task/replay-counts.ts'
 import type { Task } from '../../../task/task.ts'
 import type {
   Changed,
@@ -28,7 +29,7 @@ import type { From, Slice } from '../rows/slice.ts'
 import type { HeldRows, SettlementRow } from '../rows/task-rows.ts'
 import { claim, endedLeases, type ClaimReply } from './claim.ts'
 import { enqueue, type EnqueueAsk } from './enqueue.ts'
-import { attemptNow, cancel, replay } from './operate.ts'
+import { attemptNow, cancel, replay, replayMany } from './operate.ts'
 import { putPolicy, type PutPolicyAsk } from './put-policy.ts'
 import { recount } from './recount.ts'
 import { release } from './release.ts'
@@ -56,6 +57,9 @@ export interface WriterVerbs {
   cancel(ask: Operated): Changed
   attemptNow(ask: Operated): Changed
   replay(ask: Replay): Changed
+  replayMany(asks: readonly Replay[]): Changed['kind'][]
+  replayCounts(replayId: string): ReplayCounts
+  forgetReplay(replayId: string): null
   get(taskId: string): Task | undefined
   counters(ask: null): Counters
   putPolicy(ask: PutPolicyAsk): PutPolicy
@@ -102,6 +106,12 @@ export const VERBS: { readonly [V in Verb]: (writer: Writer, ask: AskOf<V>) => A
   cancel: (writer, { taskId, audit }) => noted(writer, audit, cancel(writer, taskId)),
   attemptNow: (writer, { taskId, audit }) => noted(writer, audit, attemptNow(writer, taskId)),
   replay: (writer, ask) => noted(writer, ask.audit, replay(writer, ask)),
+  replayMany,
+  replayCounts: ({ replays }, replayId) => replays.countsOf(replayId),
+  forgetReplay({ replays }, replayId) {
+    replays.remove(replayId)
+    return null
+  },
   get: ({ whole }, taskId) => whole.byId(taskId),
   counters: ({ lanes }) => ({ tasks: { ...lanes.totals } }),
   putPolicy,
@@ -139,6 +149,7 @@ export const READS: ReadonlySet<Verb> = new Set<Verb>([
   'leases',
   'endedLeases',
   'leasesOf',
+  'replayCounts',
   'get',
   'counters',
   'policy',

@@ -10,6 +10,7 @@ import { createLog, type Log } from '../tables/log.ts'
 import { createMemories, type Memories } from '../tables/memories.ts'
 import { createPolicies, type Policies } from '../tables/policies.ts'
 import { createRecords, type Records } from '../tables/records.ts'
+import { createReplays, type Replays } from '../tables/replays.ts'
 import { createSpans, type Spans } from '../tables/spans.ts'
 import { createSweeps, type Sweeps } from '../tables/sweeps.ts'
 import { createTasks, type Tasks } from '../tables/tasks.ts'
@@ -28,6 +29,7 @@ export interface Writer {
   readonly leases: Leases
   readonly log: Log
   readonly dead: DeadLetters
+  readonly replays: Replays
   readonly policies: Policies
   readonly memories: Memories
   readonly records: Records
@@ -53,6 +55,7 @@ export function createWriter(connection: Connection): Writer {
   const tasks = createTasks(connection)
   const spans = createSpans(connection)
   const leases = createLeases(connection)
+  const replays = createReplays(connection)
   const log = createLog(connection)
   const writeInstant = connection.write('update store set last_at = ?1 where last_at < ?1')
   const countChanges = connection.row<[number]>('select total_changes()')
@@ -74,7 +77,8 @@ export function createWriter(connection: Connection): Writer {
     waiting: createWaiting(connection),
     leases,
     log,
-    dead: createDeadLetters(connection),
+    dead: createDeadLetters(connection, spans),
+    replays,
     policies: createPolicies(connection),
     memories: createMemories(connection),
     records: createRecords(connection),
@@ -101,14 +105,14 @@ export function createWriter(connection: Connection): Writer {
       knows = true
     },
     flush() {
-      for (const part of [lanes, spans]) part.flush()
+      for (const part of [lanes, spans, replays]) part.flush()
       if (countChanges()![0] === changesBefore) return false
       writeInstant(this.now)
       return true
     },
     forget() {
       hints.clear()
-      for (const part of [lanes, spans, leases]) part.forget()
+      for (const part of [lanes, spans, replays, leases]) part.forget()
       knows = false
     },
   }

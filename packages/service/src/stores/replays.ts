@@ -1,0 +1,42 @@
+/** How dead letters are brought back, one or many. */
+import type { GiveUpReason } from '@secondwind/resilience'
+import type { ReplayCounts } from '../task/replay-counts.ts'
+import type { Progress, Task } from '../task/task.ts'
+import type { AuditLine } from './operator-records.ts'
+import type { Page, PageAsk, TaskFilter } from './records.ts'
+import type { Answer, Changed } from './task-store.ts'
+
+export interface ReplayStore {
+  /** As `replay`, for many in one write; each is answered for itself. */
+  replayMany(asks: readonly Omit<Replay, 'audit'>[]): Promise<Answer & { readonly results: readonly Changed['kind'][] }>
+  /** The oldest first, in brief, for whoever goes through all of them. Lags and is bounded as lists are. */
+  deadLetters(ask: DeadLettersPage): Promise<Page<DeadLetter>>
+  /** Kept with every write of a task that the replay brought back. Always exact. */
+  replayCounts(replayId: string): Promise<ReplayCounts>
+  /** Drops the counts; tasks that the replay brought back are counted no more. */
+  forgetReplay(replayId: string): Promise<Answer>
+}
+
+export interface Replay {
+  readonly taskId: string
+  /** The generation that was read: in a later one nothing is done. */
+  readonly generation: number
+  readonly progress: Progress
+  /** Its turn; left out or past: now. */
+  readonly dueAt?: number
+  /** Of one that is asked for alone. */
+  readonly audit?: AuditLine
+}
+
+export interface DeadLettersPage extends PageAsk {
+  readonly filter: Omit<TaskFilter, 'status' | 'attemptFrom'>
+}
+
+/** A dead letter without its request. */
+export interface DeadLetter extends Pick<
+  Task,
+  'taskId' | 'destination' | 'policyId' | 'policyVersion' | 'policy' | 'progress'
+> {
+  readonly reason: GiveUpReason
+  readonly endedAt: number
+}

@@ -1,0 +1,45 @@
+import { laneKey } from '../../../task/lane.ts'
+import type { TaskFilter } from '../../task-store.ts'
+import type { Connection } from '../file/connection.ts'
+import { readStandings } from '../rows/standing.ts'
+import { readWholeTasks } from '../rows/whole-tasks.ts'
+
+/** Whether a task is one of those asked for; what is cheap to read is read first. */
+export function createMatcher(connection: Connection): (seq: number, filter: TaskFilter) => boolean {
+  const readBrief = connection.row<[lane: string, policyId: string, createdAt: number]>(
+    'select lane.key, policy_id, created_at from task join lane using (lane_id) where seq = ?',
+  )
+  const readLease = connection.row<[number]>('select 1 from lease where seq = ?')
+  const standingOf = readStandings(connection)
+  const whole = readWholeTasks(connection)
+
+  const isAccepted = (seq: number, filter: TaskFilter): boolean => {
+    const [lane, policyId, createdAt] = readBrief(seq)!
+    const { tenant, destination, createdFrom = -Infinity, createdTo = Infinity } = filter
+    return (
+      (destination === undefined ? lane.startsWith(`${tenant} `) : lane === laneKey({ tenant, destination })) &&
+      (filter.policyId === undefined || policyId === filter.policyId) &&
+      createdAt >= createdFrom &&
+      createdAt < createdTo
+    )
+  }
+  return (seq, filter) => {
+    if (!isAccepted(seq, filter)) return false
+    const { status, reason, attemptFrom = 0, errorCode, endedFrom = -Infinity, endedTo = Infinity } = filter
+    const standing = standingOf(seq)!
+    const [, attemptNumber] = standing.progress
+    // The log says PENDING of what is under way, too.
+    const isStatus = (): boolean =>
+      status === 'PENDING' || status === 'IN_FLIGHT'
+        ? standing.status === 'PENDING' && (readLease(seq) !== undefined) === (status === 'IN_FLIGHT')
+        : status === undefined || standing.status === status
+    return (
+      attemptNumber >= attemptFrom &&
+      (reason === undefined || standing.reason === reason) &&
+      isStatus() &&
+      standing.at >= endedFrom &&
+      standing.at < endedTo &&
+      (errorCode === undefined || whole.attemptEnd(standing.attemptId)?.errorCode === errorCode)
+    )
+  }
+}
