@@ -118,6 +118,27 @@ describe('a body', () => {
     assert.match(String(await detailOf(`[${'1,'.repeat(200_000)}`)), /too long to look for the place/)
   })
 
+  it('names every field once: whoever looked at the first one on the way here would have seen another', async () => {
+    const { ask } = await serve()
+    const body = '{"targetUrl":"https://api.example/","method":"GET","method":"DELETE"}'
+    assert.deepEqual(refusalOf(await ask('POST', '/retry-tasks', { body })), [
+      400,
+      'invalid-request',
+      'method must be given once in an object',
+    ])
+  })
+
+  it('is refused where none is taken, with a GET too', async () => {
+    const { ask } = await serve()
+    const body = { status: 'PENDING' }
+    for (const [method, path] of [
+      ['GET', '/retry-tasks'],
+      ['GET', '/healthz'],
+      ['POST', '/retry-tasks/x/replay'],
+    ] as const)
+      assert.equal((await ask(method, path, { body })).json.code, 'invalid-request', path)
+  })
+
   it('comes as it is: no compression, no other charset', async () => {
     const { ask } = await serve()
     for (const headers of [{ 'content-encoding': 'gzip' }, { 'content-type': 'application/json; charset=latin1' }]) {

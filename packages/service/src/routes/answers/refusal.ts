@@ -82,7 +82,11 @@ export const PROBLEM_JSON = 'application/problem+json'
 /** Whoever has more of them has sent something else altogether. */
 const MOST_PROBLEMS = 100
 
-export function problemDetails({ code, status, parts }: Refusal, requestId: string): ProblemDetails {
+export function problemDetails(
+  { code, status, parts }: Refusal,
+  requestId: string,
+  mostProblems: number = MOST_PROBLEMS,
+): ProblemDetails {
   const { detail, problems, taskId, taskStatus } = parts
   return {
     type: `/errors#${code}`,
@@ -90,7 +94,7 @@ export function problemDetails({ code, status, parts }: Refusal, requestId: stri
     status,
     detail,
     code,
-    ...(problems !== undefined && { problems: problems.slice(0, MOST_PROBLEMS).map(redactProblem) }),
+    ...(problems !== undefined && { problems: problems.slice(0, mostProblems).map(redactProblem) }),
     ...(taskId !== undefined && { taskId }),
     ...(taskStatus !== undefined && { taskStatus }),
     requestId,

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
+import { unasked } from './json-body.ts'
 import { isOwnHost, isOwnOrigin } from './hosts.ts'
 
 const LONGEST_URL = 8_192
@@ -38,7 +39,9 @@ export function foreign({ raw }: FastifyRequest, allowed: readonly string[]): Re
   return undefined
 }
 
-function unreadable({ headers }: FastifyRequest): Refusal | undefined {
+function unreadable({ method, headers }: FastifyRequest): Refusal | undefined {
+  // Nobody else would tell: what comes with a GET is thrown away unread.
+  if ((method === 'GET' || method === 'HEAD') && hasBody(headers)) return unasked()
   const { accept, 'content-encoding': encoding, 'content-type': type } = headers
   if (accept !== undefined && !acceptsJson(accept))
     return new Refusal('not-acceptable', { detail: 'Answers are application/json: accept that, or */*.' })
@@ -47,6 +50,10 @@ function unreadable({ headers }: FastifyRequest): Refusal | undefined {
     detail: 'Bodies are read as they are, in UTF-8: send them without content-encoding, and with no other charset.',
     headers: { 'accept-encoding': 'identity' },
   })
+}
+
+function hasBody({ 'content-length': length = '0', 'transfer-encoding': coding }: FastifyRequest['headers']): boolean {
+  return coding !== undefined || length !== '0'
 }
 
 const JSON_RANGE = /^(?:\*\/\*|application\/(?:\*|json|problem\+json))$/i

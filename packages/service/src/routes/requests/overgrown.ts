@@ -1,24 +1,28 @@
 export const MOST_FIELDS = 100
 export const LONGEST_NAME = 256
+export const DEEPEST = 32
 
-/** Whether a document, or an object right below it, has more names than any that is taken here, or longer ones. */
-export function isOvergrown(document: unknown): boolean {
-  if (!isObject(document)) return false
+/**
+ * How many fields a document has, all its parts included; undefined when an object has more of them, or longer names, or
+ * when it is nested deeper, than anything that is taken here.
+ */
+export function fieldsIn(document: unknown, depth = 0): number | undefined {
+  if (typeof document !== 'object' || document === null) return 0
+  if (depth === DEEPEST) return undefined
+  // Lists have limits of their own, wherever they are taken.
+  if (Array.isArray(document)) return fieldsBelow(document, depth)
+  const names = Object.keys(document)
+  if (names.length > MOST_FIELDS || names.some(name => name.length > LONGEST_NAME)) return undefined
+  const below = fieldsBelow(Object.values(document), depth)
+  return below === undefined ? undefined : names.length + below
+}
+
+function fieldsBelow(parts: readonly unknown[], depth: number): number | undefined {
   let fields = 0
-  for (const name in document) {
-    const part = document[name]
-    if (++fields > MOST_FIELDS || name.length > LONGEST_NAME || (isObject(part) && hasTooMany(part))) return true
+  for (const part of parts) {
+    const inside = fieldsIn(part, depth + 1)
+    if (inside === undefined) return undefined
+    fields += inside
   }
-  return false
-}
-
-function hasTooMany(part: object): boolean {
-  let fields = 0
-  for (const name in part) if (++fields > MOST_FIELDS || name.length > LONGEST_NAME) return true
-  return false
-}
-
-/** Lists have limits of their own, wherever they are taken. */
-function isObject(value: unknown): value is { readonly [name: string]: unknown } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return fields
 }

@@ -39,13 +39,16 @@ export function problemsOfShape(errors: readonly ShapeError[], words: ShapeWords
   if (errors.length === 0) return []
   const problems = new Map<string, Problem>()
   for (const error of errors) {
-    const problem = problemOf(error, words)
+    const problem = problemOf(error, words, problems.size < MOST_GUESSES)
     if (!problems.has(problem.at)) problems.set(problem.at, problem)
   }
   return [...problems.values()]
 }
 
-function problemOf(error: ShapeError, { kind, others = {} }: ShapeWords): Problem {
+/** What was meant is looked for among all names, and costs more than all else: whoever has more wrong ones has no typos. */
+const MOST_GUESSES = 20
+
+function problemOf(error: ShapeError, { kind, others = {} }: ShapeWords, mayGuess: boolean): Problem {
   const { keyword, params, data, parentSchema = {} } = error
   const at = pathOf(error.instancePath)
   switch (keyword) {
@@ -53,7 +56,9 @@ function problemOf(error: ShapeError, { kind, others = {} }: ShapeWords): Proble
       return { at: join(at, String(params['missingProperty'])), is: undefined, say: 'must be given' }
     case 'additionalProperties': {
       const name = String(params['additionalProperty'])
-      const meant = didYouMean(name, Object.keys(parentSchema.properties ?? {}), at === '' ? others : {})
+      const meant = mayGuess
+        ? didYouMean(name, Object.keys(parentSchema.properties ?? {}), at === '' ? others : {})
+        : ''
       return { at: join(at, name), is: memberOf(data, name), say: `is an unknown ${kind}${meant}` }
     }
     default:

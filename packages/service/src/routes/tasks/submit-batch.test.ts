@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { refusalOf, serve, startApi, TASK, type Answered, type Served } from '../api.test-kit.ts'
 
@@ -96,3 +97,86 @@ describe('POST /retry-tasks/batch', () => {
     assert.deepEqual(refusalOf(await post([TASK], { 'idempotency-key': 'a' })), [400, 'invalid-request'])
   })
 })
+
+describe('a large batch', () => {
+  /** What is asked of the service, and how often everybody else had a turn meanwhile. */
+  async function turnsDuring(asked: Promise<Answered>): Promise<{ readonly answer: Answered; readonly turns: number }> {
+    let turns = 0
+    let isOver = false
+    void asked.finally(() => (isOver = true))
+    while (!isOver) {
+      turns++
+      await new Promise(resolve => void setImmediate(resolve))
+    }
+    return { answer: await asked, turns }
+  }
+
+  it('of a thousand bad items keeps nobody waiting, and is told of in a bounded answer', async () => {
+    const { ask } = await serve()
+    const junk = Object.fromEntries(Array.from({ length: 99 }, (_, at) => [`field${at}`, at]))
+    const body = Array.from({ length: 1_000 }, () => junk)
+    const { answer, turns } = await turnsDuring(ask('POST', '/retry-tasks/batch', { body }))
+    assert.deepEqual([answer.status, answer.json.refused], [200, 1_000])
+    assert.equal(answer.json.items[999].problem.detail, 'The body has 100 problems.')
+    assert.equal(answer.json.items[999].problem.problems.length, 20)
+    assert.ok(turns > 500, `${turns} turns`)
+  })
+
+  for (const [what, body] of [
+    ['millions of items', `[${'{},'.repeat(2_700_000)}{}]`],
+    ['millions of lines', '1\n'.repeat(4_000_000)],
+    ['millions of openings', '['.repeat(8_000_000)],
+  ] as const)
+    it(`with ${what} is refused before any of them is read`, async () => {
+      const { ask } = await serve()
+      const headers = what.endsWith('lines') ? LINES : {}
+      const { status, json } = await ask('POST', '/retry-tasks/batch', { body, headers })
+      assert.ok(['413 batch-too-large', '400 bad-json'].includes(`${status} ${json.code}`), `${status} ${json.code}`)
+    })
+
+  it('of empty lines is an empty one', async () => {
+    const { ask } = await serve()
+    const answer = await ask('POST', '/retry-tasks/batch', { body: '\n'.repeat(8_000_000), headers: LINES })
+    assert.deepEqual([answer.status, answer.json.code], [400, 'invalid-request'])
+  })
+
+  it('that is nested deeper than anything is refused where it is, and harms no other', async () => {
+    const { ask } = await serve()
+    const body = `[${JSON.stringify(TASK)},${'['.repeat(500_000)}${']'.repeat(500_000)}]`
+    const { json } = await ask('POST', '/retry-tasks/batch', { body })
+    assert.deepEqual([json.created, json.refused], [1, 1])
+    assert.match(json.items[1].problem.detail, /nested deeper than 32/)
+  })
+})
+
+describe('a list', () => {
+  it('is split into the items that JSON says it has, or is no JSON at all', async () => {
+    const { ask } = await serve()
+    const indent = fc.constantFrom(undefined, 1, '\t')
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.jsonValue(), { minLength: 1, maxLength: 9 }),
+        indent,
+        fc.nat(),
+        async (list, space, at) => {
+          const whole = JSON.stringify(list, null, space)
+          assert.equal((await ask('POST', '/retry-tasks/batch', { body: whole })).json.items.length, list.length)
+          const cut = at % whole.length
+          const broken = whole.slice(0, cut) + whole.slice(cut + 1)
+          const { status, json } = await ask('POST', '/retry-tasks/batch', { body: broken || ' ' })
+          assert.equal(status === 400 && json.code === 'bad-json', !isJson(broken), broken)
+        },
+      ),
+      { numRuns: 200 },
+    )
+  })
+})
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

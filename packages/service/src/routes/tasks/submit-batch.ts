@@ -1,11 +1,12 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { NewTask } from '../../task/accept.ts'
 import { problemDetails, Refusal } from '../answers/refusal.ts'
 import { tenantOf, type ApiContext } from '../context.ts'
-import { BadLine, readLines, tooManyItems } from '../requests/json-body.ts'
+import { BadItem, readBatches } from '../requests/batch-body.ts'
+import { createPace } from '../requests/pace.ts'
 import { problemsOfShape, type ShapeError } from '../requests/shape.ts'
-import { bodyErrors, refusalOfShape } from '../requests/validation.ts'
+import { invalid } from '../requests/validation.ts'
 import { answer, refusals, type BatchItem } from '../schemas/answers.ts'
 import { operation } from '../schemas/operation.ts'
 import { component, parameters } from '../schemas/schema.ts'
@@ -13,18 +14,19 @@ import { OTHER_WORDS } from '../schemas/task-input.ts'
 import { taken } from './enqueued.ts'
 import { readTask, type Intake } from './intake.ts'
 
-const TASKS = Type.Array(component('RetryTaskInput'), { minItems: 1, 'x-takes': 'a list of at least one task' })
+const TASK = component('RetryTaskInput')
+const TASKS = Type.Array(TASK, { minItems: 1 })
 
 export function addSubmitBatch(api: FastifyInstance, context: ApiContext, intake: Intake): void {
   const { limits } = context
-  readLines(api, limits.batchItems)
+  readBatches(api, limits.batchItems)
   api.post(
     '/retry-tasks/batch',
     {
-      attachValidation: true,
       bodyLimit: limits.batchBytes,
-      // Before the schema looks at each of them.
-      preValidation: (request, _, done) => done(tooMany(request.body, limits.batchItems)),
+      // Items are looked at one by one, further down: all of them together would keep everybody else waiting.
+      validatorCompiler: ({ schema, httpPart, ...route }) =>
+        httpPart === 'body' ? () => true : api.validatorCompiler!({ schema, ...(httpPart && { httpPart }), ...route }),
       schema: operation({
         operationId: 'submitBatch',
         summary: 'Hand over many requests: each has a result of its own',
@@ -41,50 +43,47 @@ export function addSubmitBatch(api: FastifyInstance, context: ApiContext, intake
       intake.limit()
       if (request.headers['idempotency-key'] !== undefined)
         throw new Refusal('invalid-request', { detail: 'A batch takes no Idempotency-Key: each item has its own.' })
-      const tenant = tenantOf(request)
-      const read = await Promise.all(
-        itemsOf(request.body, bodyErrors(request)).map(item => readItem(item, tenant, context, intake)),
-      )
+      const look = request.compileValidationSchema(TASK) as LookAtItem
+      const read = await readItems(request, look, context, intake)
       const items = (await enqueueAll(read, context)).map((end, index) => itemView(end, index, request.id))
       return reply.send({ ...counts(items), items })
     },
   )
 }
 
-function tooMany(body: unknown, most: number): Refusal | undefined {
-  return Array.isArray(body) && body.length > most ? tooManyItems(String(body.length), most) : undefined
-}
-
-interface Item {
-  readonly input: unknown
-  /** What the schema found wrong in it. */
-  readonly errors: readonly ShapeError[]
-}
-
-/** Each with its own errors; what is wrong with the whole is thrown. */
-function itemsOf(body: unknown, errors: readonly ShapeError[]): Item[] {
-  if (!Array.isArray(body) || body.length === 0) throw refusalOfShape({ validation: errors as never })
-  const found: ShapeError[][] = body.map(() => [])
-  for (const error of errors) found[Number(error.instancePath.split('/', 2)[1])]!.push(withoutIndex(error))
-  return body.map((input: unknown, index) => ({ input, errors: found[index]! }))
-}
-
-function withoutIndex(error: ShapeError): ShapeError {
-  return { ...error, instancePath: error.instancePath.replace(/^\/\d+/, '') }
+/** What a schema finds wrong is left at the function that looked. */
+interface LookAtItem {
+  (input: unknown): boolean
+  readonly errors?: readonly ShapeError[] | null
 }
 
 /** A refusal takes the place of what it refuses. */
 type Or<End> = End | Refusal
 
-async function readItem(
-  { input, errors }: Item,
-  tenant: string,
+/** What an item costs besides its bytes, in those of parsing; the words for what is wrong cost most. */
+const ITEM_BYTES = 4_096
+const PROBLEM_BYTES = 1_024
+
+async function readItems(
+  request: FastifyRequest,
+  look: LookAtItem,
   context: ApiContext,
   { policies }: Intake,
-): Promise<Or<NewTask>> {
-  if (input instanceof BadLine) return input.refusal
-  const shape = problemsOfShape(errors, { kind: 'field', others: OTHER_WORDS })
-  return readTask({ tenant, input, shape }, context, policies).catch(refusalOnly)
+): Promise<Or<NewTask>[]> {
+  const { body } = request
+  if (!Array.isArray(body) || body.length === 0)
+    throw invalid('body', [{ at: '', is: body, say: 'must be a list of at least one task' }])
+  const tenant = tenantOf(request)
+  const pace = createPace()
+  const read: Or<NewTask>[] = []
+  for (const input of body as unknown[]) {
+    const errors = input instanceof BadItem || look(input) ? [] : look.errors!
+    const shape = problemsOfShape(errors, { kind: 'field', others: OTHER_WORDS })
+    const isBad = input instanceof BadItem
+    read.push(isBad ? input.refusal : await readTask({ tenant, input, shape }, context, policies).catch(refusalOnly))
+    await pace(ITEM_BYTES + PROBLEM_BYTES * shape.length)
+  }
+  return read
 }
 
 interface Kept {
@@ -112,9 +111,12 @@ function refusalOnly(error: unknown): Refusal {
   throw error
 }
 
+/** Of one item; a thousand of them are told in one answer. */
+const MOST_PROBLEMS = 20
+
 function itemView(end: Or<Kept>, index: number, requestId: string): BatchItem {
   if (!(end instanceof Refusal)) return { index, result: end.isNew ? 'created' : 'existing', taskId: end.taskId }
-  return { index, result: 'refused', problem: problemDetails(end, requestId) }
+  return { index, result: 'refused', problem: problemDetails(end, requestId, MOST_PROBLEMS) }
 }
 
 function counts(items: readonly BatchItem[]): { [result in BatchItem['result']]: number } {
