@@ -7,13 +7,13 @@ import type { NewTask } from '../../../packages/service/dist/task/accept.js'
 import { partitionOf, queueKey } from '../../../packages/service/dist/task/lane.js'
 import { settle, type Settlement } from '../../../packages/service/dist/task/settle.js'
 import type { ClaimedTask } from '../../../packages/service/dist/task/task.js'
-import { BACKLOG, laneOfUrl, POLICY } from './tasks.ts'
+import { BACKLOG, laneOfUrl, POLICY, TENANT } from './tasks.ts'
 
 export type Store = TaskStore
 
 export async function openStore(folder: string): Promise<Store> {
   const store = await openSqliteStore({ directory: folder, clock: systemClock })
-  await store.putPolicy(POLICY.policyId, POLICY.document)
+  await store.putPolicy({ tenant: TENANT, policyId: POLICY.policyId, document: POLICY.document })
   return store
 }
 

@@ -14,7 +14,7 @@ export const POLICY: PolicyInForce = { policyId: DOCUMENT.policyId!, version: 1,
 /** Nothing is refused because there is too much: how much fits is not what is measured. */
 export const BACKLOG = { perLane: Number.MAX_SAFE_INTEGER, total: Number.MAX_SAFE_INTEGER }
 
-const TENANT = 'default'
+export const TENANT = 'default'
 const BYTES = new TextEncoder().encode(BODY)
 
 export interface TaskAsk {

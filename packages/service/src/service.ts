@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { DEFAULT_TENANT } from './access/caller.ts'
 import type { ServiceConfig } from './config.ts'
 import { createDispatcher, type Dispatcher } from './dispatch/dispatcher.ts'
 import { addPracticeEndpoints } from './practice/practice.ts'
@@ -128,7 +129,8 @@ async function openStore(config: ServiceConfig): Promise<TaskStore> {
 /** What tasks without a policy of their own get; an operator's own version of it stays as it is. */
 async function seedDefaultPolicy(store: TaskStore): Promise<void> {
   const document = presets.service.retry
-  if ((await store.policy(document.policyId!)) === undefined) await store.putPolicy(document.policyId!, document)
+  const name = { tenant: DEFAULT_TENANT, policyId: document.policyId! }
+  if ((await store.policy(name)) === undefined) await store.putPolicy({ ...name, document })
 }
 
 async function listen(

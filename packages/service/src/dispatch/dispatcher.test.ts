@@ -100,7 +100,7 @@ describe('a task', () => {
       warnings[0] ?? '',
       /^policy-missing: acme https:\/\/api.example: policy later, version 1, is not there/,
     )
-    await world.store.putPolicy('later', DEFAULT_POLICY)
+    await world.store.putPolicy({ tenant: 'acme', policyId: 'later', document: DEFAULT_POLICY })
     await world.clock.advance(61_000)
     assert.equal(await world.statusOf(task), 'SUCCEEDED')
     assert.ok(warnings.length <= 2, 'once a minute')

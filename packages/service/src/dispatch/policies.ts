@@ -37,7 +37,7 @@ export class Policies {
   }
 
   async #read(task: AcceptedTask, name: string): Promise<RetryPolicy | 'missing' | undefined> {
-    const answer = await this.#calls.read(() => this.#store.policy(task.policyId, task.policyVersion))
+    const answer = await this.#calls.read(() => this.#store.policy(task, task.policyVersion))
     this.#reading.delete(name)
     const document = answer?.value?.document
     if (document === undefined) return answer && 'missing'
@@ -47,6 +47,6 @@ export class Policies {
   }
 }
 
-function nameOf({ policyId, policyVersion }: AcceptedTask): string {
-  return `${policyVersion} ${policyId}`
+function nameOf({ tenant, policyId, policyVersion }: AcceptedTask): string {
+  return `${policyVersion} ${tenant} ${policyId}`
 }

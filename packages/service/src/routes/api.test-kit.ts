@@ -55,7 +55,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
 /** The same for several tests, which end it themselves. */
 export async function startApi({ limits, clock = virtualClock(), ...options }: ServeOptions = {}): Promise<Served> {
   const store = options.store ?? openMemoryStore({ clock })
-  await store.putPolicy('default', presets.service.retry)
+  await store.putPolicy({ tenant: 'default', policyId: 'default', document: presets.service.retry })
   const [views, cut, log] = [new Map<string, LaneView>(), [] as string[], [] as string[]]
   const api = createApi({
     store,
@@ -147,7 +147,7 @@ export async function attempt(
   result: Partial<AttemptResult> & Pick<AttemptResult, 'outcome'>,
 ): Promise<void> {
   const task = await claim({ store }, taskId)
-  const document = task.policy ?? (await store.policy(task.policyId, task.policyVersion))!.document
+  const document = task.policy ?? (await store.policy(task, task.policyVersion))!.document
   const moment = { now: clock.now(), roll: 0, expectedCallMs: 0 }
   await store.settle([settle(task, document, { startedAt: clock.now(), durationMs: 5, ...result }, moment)])
 }

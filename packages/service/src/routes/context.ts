@@ -1,5 +1,5 @@
 import type { Clock, Random } from '@secondwind/resilience'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { BacklogLimits, TaskStore } from '../stores/task-store.ts'
 import type { Dispatching } from '../task/lane-view.ts'
 
@@ -69,9 +69,4 @@ export interface LogSettings {
   readonly level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
   /** Where lines go; else to the standard output. */
   readonly stream?: { write(line: string): void }
-}
-
-/** Whose request it is. Without keys there is one tenant; with them this is where they are read. */
-export function tenantOf(_request: FastifyRequest): string {
-  return 'default'
 }

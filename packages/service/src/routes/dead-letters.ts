@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { tenantOf, type ApiContext } from './context.ts'
+import type { ApiContext } from './context.ts'
+import { callerOf } from './requests/caller.ts'
 import { readNumbers } from './requests/query.ts'
 import { invalid } from './requests/validation.ts'
 import { answer, refusals } from './schemas/answers.ts'
@@ -49,7 +50,7 @@ export function addDeadLetters(api: FastifyInstance, context: ApiContext): void 
     async (request, reply) => {
       const { causeId, destination, cursor, limit = DEFAULT_PAGE } = request.query
       const { group = causeId === undefined ? 'cause' : 'none' } = request.query
-      const tenant = tenantOf(request)
+      const { tenant } = callerOf(request)
       const place = { ...(destination !== undefined && { destination }) }
       const page = { ...(cursor !== undefined && { cursor }), limit }
       if (group === 'cause') {

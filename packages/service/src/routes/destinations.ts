@@ -2,7 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import type { LaneCounters } from '../stores/task-store.ts'
 import type { LaneView } from '../task/lane-view.ts'
 import { laneOf } from '../task/lane.ts'
-import { tenantOf, type ApiContext } from './context.ts'
+import type { ApiContext } from './context.ts'
+import { callerOf } from './requests/caller.ts'
 import { readNumbers } from './requests/query.ts'
 import { answer, refusals, type ShownDestination } from './schemas/answers.ts'
 import { operation } from './schemas/operation.ts'
@@ -26,7 +27,7 @@ export function addDestinations(api: FastifyInstance, { store, dispatching }: Ap
     },
     async (request, reply) => {
       const { cursor, limit = DEFAULT_PAGE } = request.query
-      const tenant = tenantOf(request)
+      const { tenant } = callerOf(request)
       const page = await store.laneCounters({ tenant, ...(cursor !== undefined && { cursor }), limit })
       return reply.send({
         ...page,

@@ -175,7 +175,9 @@ class History {
         return
       case 'put-policy': {
         const document = { ...DEFAULT_POLICY, maxAttempts: made.value + 1 }
-        await this.#both(store => store.putPolicy(SCOPE.policyIds[made.policy]!, document))
+        await this.#both(store =>
+          store.putPolicy({ tenant: SCOPE.tenants[made.policy]!, policyId: SCOPE.policyIds[made.policy]!, document }),
+        )
         return
       }
       case 'sweep':

@@ -1,6 +1,7 @@
 /** What can be read from a store: pages of tasks, attempts, causes, counters and policies. */
 import type { GiveUpReason, RetryPolicy } from '@secondwind/resilience'
 import type { TaskStatus } from '../task/task.ts'
+import type { AuditLine } from './operator-records.ts'
 
 export interface Page<Item> {
   readonly items: readonly Item[]
@@ -80,13 +81,29 @@ export interface LaneCounters {
   readonly firstAttempts: number
 }
 
+/** Each tenant has policies of its own. */
+export interface PolicyName {
+  readonly tenant: string
+  readonly policyId: string
+}
+
+export interface NewPolicy extends PolicyName {
+  readonly document: RetryPolicy
+  readonly audit?: AuditLine
+}
+
+export interface PoliciesPage extends PageAsk {
+  readonly tenant: string
+}
+
+export interface VersionsPage extends PageAsk, PolicyName {}
+
 export interface PutPolicy {
   readonly kind: 'created' | 'same' | 'new-version'
   readonly record: PolicyRecord
 }
 
-export interface PolicyRecord {
-  readonly policyId: string
+export interface PolicyRecord extends PolicyName {
   readonly version: number
   readonly document: RetryPolicy
   readonly createdAt: number

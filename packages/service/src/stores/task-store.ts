@@ -14,7 +14,6 @@
  *
  * Every answer carries the store's clock: it alone says what is due, and when a lease ends.
  */
-import type { RetryPolicy } from '@secondwind/resilience'
 import type { NewTask } from '../task/accept.ts'
 import type { Settlement } from '../task/settle.ts'
 import type { AttemptRow, ClaimedTask, Task, TaskStatus } from '../task/task.ts'
@@ -26,11 +25,15 @@ import type {
   Counters,
   LaneCounters,
   LanesPage,
+  NewPolicy,
   Page,
   PageAsk,
+  PoliciesPage,
+  PolicyName,
   PolicyRecord,
   PutPolicy,
   TasksPage,
+  VersionsPage,
 } from './records.ts'
 import type { Replay, ReplayStore } from './replays.ts'
 
@@ -99,12 +102,12 @@ export interface TaskStore extends OperatorStore, ReplayStore {
 
   // Policies
   /** The same document again changes nothing; another becomes the next version. */
-  putPolicy(policyId: string, document: RetryPolicy): Promise<Answer & PutPolicy>
+  putPolicy(ask: NewPolicy): Promise<Answer & PutPolicy>
   /** The newest version unless another is named. */
-  policy(policyId: string, version?: number): Promise<PolicyRecord | undefined>
-  policies(ask: PageAsk): Promise<Page<PolicyRecord>>
+  policy(name: PolicyName, version?: number): Promise<PolicyRecord | undefined>
+  policies(ask: PoliciesPage): Promise<Page<PolicyRecord>>
   /** The newest first. */
-  policyVersions(policyId: string, ask: PageAsk): Promise<Page<PolicyRecord>>
+  policyVersions(ask: VersionsPage): Promise<Page<PolicyRecord>>
 
   // Upkeep
   /** Forgets what ended long ago, and no more than `limit` of it. */

@@ -1,5 +1,5 @@
 import type { Clock, RetryPolicy } from '@secondwind/resilience'
-import type { PolicyRecord, PutPolicy, TaskStore } from '../../stores/task-store.ts'
+import type { NewPolicy, PolicyName, PolicyRecord, PutPolicy, TaskStore } from '../../stores/task-store.ts'
 import type { PolicyInForce } from '../../task/accept.ts'
 import { LARGEST_PAGE } from '../schemas/fields.ts'
 
@@ -24,38 +24,45 @@ export class PolicyBook {
   }
 
   /** The newest version; undefined when there is no policy of this name. */
-  async inForce(policyId: string): Promise<PolicyInForce | undefined> {
-    const known = this.#known.get(policyId)
+  async inForce(name: PolicyName): Promise<PolicyInForce | undefined> {
+    const known = this.#known.get(nameOf(name))
     if (known !== undefined && this.#clock.monotonic() - known.readAt < FRESH_MS) return known.policy
-    const record = await this.#store.policy(policyId)
+    const record = await this.#store.policy(name)
     return record === undefined ? undefined : this.#remember(record)
   }
 
   /** What a task was accepted under. */
-  async documentOf(policyId: string, version: number): Promise<RetryPolicy | undefined> {
-    return (await this.#store.policy(policyId, version))?.document
+  async documentOf(name: PolicyName, version: number): Promise<RetryPolicy | undefined> {
+    return (await this.#store.policy(name, version))?.document
   }
 
-  async put(policyId: string, document: RetryPolicy): Promise<PutPolicy> {
-    const put = await this.#store.putPolicy(policyId, document)
+  async put(policy: NewPolicy): Promise<PutPolicy> {
+    const put = await this.#store.putPolicy(policy)
     this.#remember(put.record)
     return put
   }
 
   /** Some of the names there are, for whoever mistyped one. */
-  async names(): Promise<string[]> {
-    const { items } = await this.#store.policies({ limit: LARGEST_PAGE })
+  async names(tenant: string): Promise<string[]> {
+    const { items } = await this.#store.policies({ tenant, limit: LARGEST_PAGE })
     return items.map(({ policyId }) => policyId)
   }
 
-  #remember({ policyId, version, document }: PolicyRecord): PolicyInForce {
-    const known = this.#known.get(policyId)?.policy
+  #remember(record: PolicyRecord): PolicyInForce {
+    const { policyId, version, document } = record
+    const name = nameOf(record)
+    const known = this.#known.get(name)?.policy
     // A read that was under way while a newer version was written brings the older one.
     const policy =
       known !== undefined && known.version > version ? known : { policyId, version, document, isInline: false }
-    this.#known.delete(policyId)
-    this.#known.set(policyId, { policy, readAt: this.#clock.monotonic() })
+    this.#known.delete(name)
+    this.#known.set(name, { policy, readAt: this.#clock.monotonic() })
     if (this.#known.size > MOST_KNOWN) this.#known.delete(this.#known.keys().next().value!)
     return policy
   }
+}
+
+/** No tenant holds a space. */
+function nameOf({ tenant, policyId }: PolicyName): string {
+  return `${tenant} ${policyId}`
 }

@@ -1,8 +1,9 @@
 import type { RetryPolicy } from '@secondwind/resilience'
-import type { FastifyInstance } from 'fastify'
-import type { Page, PolicyRecord } from '../../stores/task-store.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Page, PolicyName, PolicyRecord } from '../../stores/task-store.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
+import { callerOf } from '../requests/caller.ts'
 import { didYouMean } from '../requests/near-words.ts'
 import { readNumbers } from '../requests/query.ts'
 import { bodyErrors, invalid } from '../requests/validation.ts'
@@ -45,7 +46,11 @@ export function addPolicies(api: FastifyInstance, { store }: ApiContext, policie
       // What a schema finds in a document the library finds as well, and says it better; elsewhere it counts.
       bodyErrors(request)
       const document = readNamed(request.body)
-      const { kind, record } = await policies.put(document.policyId, document)
+      const { kind, record } = await policies.put({
+        tenant: callerOf(request).tenant,
+        policyId: document.policyId,
+        document,
+      })
       if (kind !== 'same') void reply.code(201).header('location', `/retry-policies/${document.policyId}`)
       return reply.send(policyView(record))
     },
@@ -63,7 +68,10 @@ export function addPolicies(api: FastifyInstance, { store }: ApiContext, policie
         response: { 200: answer(pageOf(POLICY), 'A page.'), ...refusals() },
       }),
     },
-    async (request, reply) => reply.send(policyPage(await store.policies(pageAsk(request.query)))),
+    async (request, reply) => {
+      const { tenant } = callerOf(request)
+      return reply.send(policyPage(await store.policies({ tenant, ...pageAsk(request.query) })))
+    },
   )
 
   api.get<OnePolicy>(
@@ -79,9 +87,9 @@ export function addPolicies(api: FastifyInstance, { store }: ApiContext, policie
       }),
     },
     async (request, reply) => {
-      const { policyId } = request.params
-      const record = await store.policy(policyId)
-      if (record === undefined) throw await unknownPolicy(policyId, policies)
+      const name = nameOf(request)
+      const record = await store.policy(name)
+      if (record === undefined) throw await unknownPolicy(name, policies)
       return reply.send(policyView(record))
     },
   )
@@ -100,10 +108,9 @@ export function addPolicies(api: FastifyInstance, { store }: ApiContext, policie
       }),
     },
     async (request, reply) => {
-      const { policyId } = request.params
-      const page = await store.policyVersions(policyId, pageAsk(request.query))
-      if (page.items.length === 0 && (await store.policy(policyId)) === undefined)
-        throw await unknownPolicy(policyId, policies)
+      const name = nameOf(request)
+      const page = await store.policyVersions({ ...name, ...pageAsk(request.query) })
+      if (page.items.length === 0 && (await store.policy(name)) === undefined) throw await unknownPolicy(name, policies)
       return reply.send(policyPage(page))
     },
   )
@@ -117,8 +124,12 @@ function readNamed(body: unknown): RetryPolicy & { readonly policyId: string } {
   return policy as RetryPolicy & { readonly policyId: string }
 }
 
-async function unknownPolicy(policyId: string, policies: PolicyBook): Promise<Refusal> {
-  const meant = didYouMean(policyId, await policies.names())
+function nameOf(request: FastifyRequest<OnePolicy>): PolicyName {
+  return { tenant: callerOf(request).tenant, policyId: request.params.policyId }
+}
+
+async function unknownPolicy({ tenant, policyId }: PolicyName, policies: PolicyBook): Promise<Refusal> {
+  const meant = didYouMean(policyId, await policies.names(tenant))
   return new Refusal('policy-not-found', { detail: `No policy is called ${policyId}${meant || '.'}` })
 }
 

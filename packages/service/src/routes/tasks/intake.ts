@@ -1,6 +1,7 @@
 /** From what a caller asked for to a task that the store can take: an order that is right, or every problem at once. */
 import type { Problem, Random } from '@secondwind/resilience'
 import { check } from '@secondwind/resilience/rules'
+import type { PolicyName } from '../../stores/task-store.ts'
 import { storeTimeAt, type BothClocks } from '../../stores/store-clock.ts'
 import { accept, INLINE_POLICY, type NewTask, type PolicyInForce } from '../../task/accept.ts'
 import { laneKey, partitionOf, type Lane } from '../../task/lane.ts'
@@ -43,7 +44,7 @@ type Given = Partial<RetryTaskInput>
 /** The task that was asked for. Throws the refusal, with everything that is wrong. */
 export async function readTask(asked: Asked, context: ApiContext, policies: PolicyBook): Promise<NewTask> {
   const given = soundFields(asked)
-  const policy = await findPolicy(given, policies)
+  const policy = await findPolicy(asked.tenant, given, policies)
   const [now, wallNow] = [context.clock.now(), context.wallNow()]
   const key = readKey(given.idempotencyKey, asked.keyHeader)
   const url = given.targetUrl === undefined ? FOUND_WRONG : readTargetUrl(given.targetUrl, context)
@@ -100,23 +101,23 @@ function shapeOf({ shape }: Asked): readonly Problem[] {
   return shape.length === 0 ? shape : shape.filter(({ at }) => at !== 'policy' && !at.startsWith('policy.'))
 }
 
-async function findPolicy(given: Given, policies: PolicyBook): Promise<Read<PolicyInForce>> {
+async function findPolicy(tenant: string, given: Given, policies: PolicyBook): Promise<Read<PolicyInForce>> {
   if (given.policy !== undefined) {
     const { policy, problems } = readPolicy(given.policy, 'policy')
     if (policy === undefined) return { problems }
     return right({ policyId: INLINE_POLICY, version: 1, document: policy, isInline: true })
   }
   const { policyId = DEFAULT_POLICY_ID } = given
-  const found = await policies.inForce(policyId)
+  const found = await policies.inForce({ tenant, policyId })
   if (found !== undefined) return right(found)
-  const say = await sayUnknown(policyId, policies)
+  const say = await sayUnknown({ tenant, policyId }, policies)
   const alone = { code: 'policy-not-found', status: 422, detail: sentence(`the policy ${policyId} ${say}`) } as const
   return { ...wrong('policyId', policyId, say), alone }
 }
 
-async function sayUnknown(policyId: string, policies: PolicyBook): Promise<string> {
+async function sayUnknown({ tenant, policyId }: PolicyName, policies: PolicyBook): Promise<string> {
   if (policyId === INLINE_POLICY) return 'is none: give the document itself as policy'
-  return `is not known here${didYouMean(policyId, await policies.names())}`
+  return `is not known here${didYouMean(policyId, await policies.names(tenant))}`
 }
 
 const KEY = new RegExp(IDEMPOTENCY_KEY)

@@ -3,7 +3,8 @@ import { Type } from 'typebox'
 import type { Page, TaskFilter } from '../../stores/task-store.ts'
 import type { Task } from '../../task/task.ts'
 import { redactHeaders } from '../answers/redaction.ts'
-import { tenantOf, type ApiContext } from '../context.ts'
+import type { ApiContext } from '../context.ts'
+import { callerOf } from '../requests/caller.ts'
 import { readNumbers } from '../requests/query.ts'
 import { problemsOfRanges } from '../requests/ranges.ts'
 import { invalid } from '../requests/validation.ts'
@@ -65,7 +66,7 @@ export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
       const { cursor, limit = DEFAULT_PAGE, ...filter } = request.query
       const problems = problemsOfRanges(filter)
       if (problems.length > 0) throw invalid('query', problems)
-      const tenant = tenantOf(request)
+      const { tenant } = callerOf(request)
       const page = await store.list({ ...(cursor && { cursor }), limit, filter: { ...filter, tenant } })
       return reply.send(taskPage(page, context))
     },

@@ -3,7 +3,8 @@ import type { Changed } from '../../stores/task-store.ts'
 import { replayed } from '../../task/accept.ts'
 import type { Task, TaskStatus } from '../../task/task.ts'
 import { Refusal } from '../answers/refusal.ts'
-import { tenantOf, type ApiContext } from '../context.ts'
+import type { ApiContext } from '../context.ts'
+import { callerOf } from '../requests/caller.ts'
 import type { PolicyBook } from '../policies/policy-book.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { operation } from '../schemas/operation.ts'
@@ -118,14 +119,14 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
 export async function ownTask(request: FastifyRequest<TaskRoute>, { store }: ApiContext): Promise<Task> {
   const { taskId } = request.params
   const task = await store.get(taskId)
-  if (task === undefined || task.tenant !== tenantOf(request)) throw unknownTask(taskId)
+  if (task === undefined || task.tenant !== callerOf(request).tenant) throw unknownTask(taskId)
   return task
 }
 
 async function replay(dead: Task, context: ApiContext, policies: PolicyBook): Promise<Task> {
   const { taskId, policyId, policyVersion, progress, state } = dead
   if (state.status !== 'EXHAUSTED') throw wrongStatus(dead, DEAD_ONLY)
-  const document = dead.policy ?? (await policies.documentOf(policyId, policyVersion))
+  const document = dead.policy ?? (await policies.documentOf(dead, policyVersion))
   if (document === undefined) throw new Error(`version ${policyVersion} of the policy ${policyId} is lost`)
   const next = replayed(dead, document, context.clock.now())
   return changed(

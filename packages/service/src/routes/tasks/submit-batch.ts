@@ -2,8 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { NewTask } from '../../task/accept.ts'
 import { problemDetails, Refusal } from '../answers/refusal.ts'
-import { tenantOf, type ApiContext } from '../context.ts'
+import type { ApiContext } from '../context.ts'
 import { BadItem, readBatches } from '../requests/batch-body.ts'
+import { callerOf } from '../requests/caller.ts'
 import { createPace } from '../requests/pace.ts'
 import { problemsOfShape, type ShapeError } from '../requests/shape.ts'
 import { invalid } from '../requests/validation.ts'
@@ -73,7 +74,7 @@ async function readItems(
   const { body } = request
   if (!Array.isArray(body) || body.length === 0)
     throw invalid('body', [{ at: '', is: body, say: 'must be a list of at least one task' }])
-  const tenant = tenantOf(request)
+  const { tenant } = callerOf(request)
   const pace = createPace()
   const read: Or<NewTask>[] = []
   for (const input of body as unknown[]) {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { tenantOf, type ApiContext } from '../context.ts'
+import type { ApiContext } from '../context.ts'
+import { callerOf } from '../requests/caller.ts'
 import { problemsOfShape } from '../requests/shape.ts'
 import { bodyErrors } from '../requests/validation.ts'
 import { answer, refusals } from '../schemas/answers.ts'
@@ -50,7 +51,7 @@ export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake:
       intake.limit()
       await intake.turn()
       const asked = {
-        tenant: tenantOf(request),
+        tenant: callerOf(request).tenant,
         input: request.body,
         shape: problemsOfShape(bodyErrors(request), { kind: 'field', others: OTHER_WORDS }),
         keyHeader: request.headers['idempotency-key'] as string | undefined,

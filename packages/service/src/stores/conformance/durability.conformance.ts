@@ -20,7 +20,7 @@ export function examineDurability(open: OpenStore): void {
       await add({ idempotencyKey: 'a', request, metadata: { a: 'b' }, dueAt: clock.now() + 1 })
       for (const settlement of [succeed, giveUp]) await ended(settlement, { destination: 'https://other.example' })
       const retried = await ended(task => retryAt(task, clock.now() + 60_000))
-      await store.putPolicy('payments', DEFAULT_POLICY)
+      await store.putPolicy({ tenant: TENANT, policyId: 'payments', document: DEFAULT_POLICY })
       const before = await everythingIn(setting, await listed())
       const again = await setting.reopen()
       assert.deepEqual(await everythingIn(again, await again.listed()), before)
@@ -152,7 +152,7 @@ async function everythingIn({ store, all, get }: Setting, taskIds: readonly stri
     counters: await store.counters(),
     lanes: await all(page => store.laneCounters(page)),
     causes: await all(page => store.causes({ ...page, tenant: TENANT })),
-    policies: await all(page => store.policies(page)),
+    policies: await all(page => store.policies({ tenant: TENANT, ...page })),
     queues: await all(page => store.queues({ ...page, partition: PARTITION })),
   }
 }

@@ -298,8 +298,8 @@ const PAGED: { readonly [verb: string]: (store: TaskStore, page: PageAsk) => Pro
   queues: (store, page) => store.queues({ ...page, partition: PARTITION }),
   leases: (store, page) => store.leases({ ...page, partition: PARTITION }),
   memories: (store, page) => store.memories({ ...page, partition: PARTITION }),
-  policies: (store, page) => store.policies(page),
-  policyVersions: (store, page) => store.policyVersions('default', page),
+  policies: (store, page) => store.policies({ tenant: TENANT, ...page }),
+  policyVersions: (store, page) => store.policyVersions({ tenant: TENANT, policyId: 'default', ...page }),
   expire: async (store, page) => {
     const { stewards } = await store.beat('one')
     const steward = stewards.find(({ partition }) => partition === PARTITION)!.token

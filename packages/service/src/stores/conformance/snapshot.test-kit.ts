@@ -58,7 +58,10 @@ export async function snapshotOf(store: TaskStore, scope: Scope): Promise<Snapsh
     memories: (
       await flat(partitions, partition => everything(page => store.memories({ ...page, partition })))
     ).toSorted((one, other) => compareText(one.lane, other.lane)),
-    policies: await each(policyIds, policyId => everything(page => store.policyVersions(policyId, page))),
+    policies: await each(
+      tenants.flatMap(tenant => policyIds.map(policyId => ({ tenant, policyId }))),
+      name => everything(page => store.policyVersions({ ...name, ...page })),
+    ),
     deadLetters: await flat(tenants, tenant =>
       everything(page => store.deadLetters({ ...page, filter: { tenant } }), 7),
     ),

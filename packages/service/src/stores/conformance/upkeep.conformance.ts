@@ -4,7 +4,7 @@ import { DEFAULT_POLICY } from '@secondwind/resilience'
 import type { Task } from '../../task/task.ts'
 import type { Sweep } from '../task-store.ts'
 import { NO_LIMITS, sit, type OpenStore, type Setting } from './exam.test-kit.ts'
-import { giveUp, nextGeneration, retryAt, succeed } from './tasks.test-kit.ts'
+import { giveUp, nextGeneration, retryAt, succeed, TENANT } from './tasks.test-kit.ts'
 
 const DAY_MS = 86_400_000
 
@@ -12,43 +12,79 @@ export function examineUpkeep(open: OpenStore): void {
   describe('a policy', () => {
     it('is created, kept when the same comes again, and else gets the next version', async () => {
       const { store, clock } = await sit(open)
-      const record = { policyId: 'payments', version: 1, document: DEFAULT_POLICY, createdAt: clock.now() }
-      assert.deepEqual(await store.putPolicy('payments', DEFAULT_POLICY), { now: clock.now(), kind: 'created', record })
+      const record = {
+        tenant: TENANT,
+        policyId: 'payments',
+        version: 1,
+        document: DEFAULT_POLICY,
+        createdAt: clock.now(),
+      }
+      assert.deepEqual(await store.putPolicy({ tenant: TENANT, policyId: 'payments', document: DEFAULT_POLICY }), {
+        now: clock.now(),
+        kind: 'created',
+        record,
+      })
       await clock.advance(1_000)
       const reordered = Object.fromEntries(Object.entries(DEFAULT_POLICY).toReversed()) as typeof DEFAULT_POLICY
-      assert.deepEqual(await store.putPolicy('payments', reordered), { now: clock.now(), kind: 'same', record })
+      assert.deepEqual(await store.putPolicy({ tenant: TENANT, policyId: 'payments', document: reordered }), {
+        now: clock.now(),
+        kind: 'same',
+        record,
+      })
       const document = { ...DEFAULT_POLICY, maxAttempts: 9 }
-      const second = { policyId: 'payments', version: 2, document, createdAt: clock.now() }
-      assert.deepEqual(await store.putPolicy('payments', document), {
+      const second = { tenant: TENANT, policyId: 'payments', version: 2, document, createdAt: clock.now() }
+      assert.deepEqual(await store.putPolicy({ tenant: TENANT, policyId: 'payments', document }), {
         now: clock.now(),
         kind: 'new-version',
         record: second,
       })
-      assert.deepEqual(await store.policy('payments'), second)
-      assert.deepEqual(await store.policy('payments', 1), record)
+      assert.deepEqual(await store.policy({ tenant: TENANT, policyId: 'payments' }), second)
+      assert.deepEqual(await store.policy({ tenant: TENANT, policyId: 'payments' }, 1), record)
     })
 
     it('that is an older version again is a new version', async () => {
       const { store } = await sit(open)
-      await store.putPolicy('a', DEFAULT_POLICY)
-      await store.putPolicy('a', { ...DEFAULT_POLICY, maxAttempts: 9 })
-      const { kind, record } = await store.putPolicy('a', DEFAULT_POLICY)
+      await store.putPolicy({ tenant: TENANT, policyId: 'a', document: DEFAULT_POLICY })
+      await store.putPolicy({ tenant: TENANT, policyId: 'a', document: { ...DEFAULT_POLICY, maxAttempts: 9 } })
+      const { kind, record } = await store.putPolicy({ tenant: TENANT, policyId: 'a', document: DEFAULT_POLICY })
       assert.deepEqual([kind, record.version], ['new-version', 3])
+    })
+
+    it("is its tenant's own", async () => {
+      const { store, all } = await sit(open)
+      const other = { ...DEFAULT_POLICY, maxAttempts: 9 }
+      await store.putPolicy({ tenant: TENANT, policyId: 'a', document: DEFAULT_POLICY })
+      const { kind, record } = await store.putPolicy({ tenant: 'other', policyId: 'a', document: other })
+      assert.deepEqual([kind, record.version], ['created', 1])
+      assert.deepEqual((await store.policy({ tenant: TENANT, policyId: 'a' }))?.document, DEFAULT_POLICY)
+      assert.deepEqual(await all(page => store.policies({ tenant: 'other', ...page })), [record])
+      assert.deepEqual(await all(page => store.policyVersions({ tenant: 'other', policyId: 'a', ...page })), [record])
+      assert.deepEqual(await all(page => store.policies({ tenant: 'nobody', ...page })), [])
+    })
+
+    it('is written with its line of the audit, if it is another', async () => {
+      const { store, all } = await sit(open)
+      const audit = { tenant: TENANT, actor: 'local', action: 'policy.put', subject: 'a' }
+      for (let n = 0; n < 2; n++)
+        await store.putPolicy({ tenant: TENANT, policyId: 'a', document: DEFAULT_POLICY, audit })
+      assert.equal((await all(page => store.auditTrail(page))).length, 1)
     })
 
     it('that is put twice at once has one version', async () => {
       const { store, all } = await sit(open)
-      const puts = [1, 2, 3].map(() => store.putPolicy('a', DEFAULT_POLICY))
+      const puts = [1, 2, 3].map(() => store.putPolicy({ tenant: TENANT, policyId: 'a', document: DEFAULT_POLICY }))
       const kinds = (await Promise.all(puts)).map(({ kind }) => kind)
       assert.deepEqual(kinds.toSorted(), ['created', 'same', 'same'])
-      assert.equal((await all(page => store.policyVersions('a', page))).length, 1)
+      assert.equal((await all(page => store.policyVersions({ tenant: TENANT, policyId: 'a', ...page }))).length, 1)
     })
 
     it('is listed by name in its newest version, and its versions the newest first', async () => {
       const { store, all } = await sit(open)
-      for (const policyId of ['c', 'a', 'b', 'B', 'a.1']) await store.putPolicy(policyId, DEFAULT_POLICY)
-      for (const maxAttempts of [2, 3, 4, 5]) await store.putPolicy('b', { ...DEFAULT_POLICY, maxAttempts })
-      const listed = await all(page => store.policies(page))
+      for (const policyId of ['c', 'a', 'b', 'B', 'a.1'])
+        await store.putPolicy({ tenant: TENANT, policyId, document: DEFAULT_POLICY })
+      for (const maxAttempts of [2, 3, 4, 5])
+        await store.putPolicy({ tenant: TENANT, policyId: 'b', document: { ...DEFAULT_POLICY, maxAttempts } })
+      const listed = await all(page => store.policies({ tenant: TENANT, ...page }))
       assert.deepEqual(
         listed.map(({ policyId, version }) => [policyId, version]),
         [
@@ -59,7 +95,7 @@ export function examineUpkeep(open: OpenStore): void {
           ['c', 1],
         ],
       )
-      const versions = await all(page => store.policyVersions('b', page))
+      const versions = await all(page => store.policyVersions({ tenant: TENANT, policyId: 'b', ...page }))
       assert.deepEqual(
         versions.map(({ version }) => version),
         [5, 4, 3, 2, 1],
@@ -68,11 +104,11 @@ export function examineUpkeep(open: OpenStore): void {
 
     it('that nobody put is not there', async () => {
       const { store } = await sit(open)
-      await store.putPolicy('a', DEFAULT_POLICY)
-      assert.equal(await store.policy('b'), undefined)
-      assert.equal(await store.policy('a', 2), undefined)
-      assert.equal(await store.policy('a', 0), undefined)
-      assert.deepEqual(await store.policyVersions('b', { limit: 10 }), { items: [] })
+      await store.putPolicy({ tenant: TENANT, policyId: 'a', document: DEFAULT_POLICY })
+      assert.equal(await store.policy({ tenant: TENANT, policyId: 'b' }), undefined)
+      assert.equal(await store.policy({ tenant: TENANT, policyId: 'a' }, 2), undefined)
+      assert.equal(await store.policy({ tenant: TENANT, policyId: 'a' }, 0), undefined)
+      assert.deepEqual(await store.policyVersions({ tenant: TENANT, policyId: 'b', limit: 10 }), { items: [] })
     })
   })
 

@@ -27,8 +27,8 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
   const book = new Book()
   const stewards = createStewards()
   const memories = new LaneMemories()
-  const policies = new PolicyBook()
   const audit = new AuditBook()
+  const policies = new PolicyBook(audit)
   const records = new RecordBook(audit)
   const hints = new HintBoard()
   let isClosed = false
@@ -110,10 +110,10 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
       }),
     laneCounters: ask => read(() => laneCounters(book, ask)),
 
-    putPolicy: (policyId, document) => apply(now => policies.put(policyId, document, now)),
-    policy: (policyId, version) => read(() => policies.find(policyId, version)),
+    putPolicy: ask => apply(now => policies.put(ask, now)),
+    policy: (name, version) => read(() => policies.find(name, version)),
     policies: ask => read(() => policies.list(ask)),
-    policyVersions: (policyId, ask) => read(() => policies.versions(policyId, ask)),
+    policyVersions: ask => read(() => policies.versions(ask)),
 
     writeRecord: ask => apply(now => records.write(ask, now)),
     record: name => read(() => records.find(name)),

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { RetryPolicy } from '@secondwind/resilience'
 import { cursorOf } from '../cursor.ts'
-import type { Page, PageAsk, PolicyRecord, PutPolicy } from '../task-store.ts'
+import type { NewPolicy, Page, PoliciesPage, PolicyName, PolicyRecord, PutPolicy, VersionsPage } from '../task-store.ts'
+import type { AuditBook } from './audit-book.ts'
 import { pageFrom } from './page.ts'
 
 const POLICIES = cursorOf('policies', 'string')
@@ -11,23 +11,30 @@ const VERSIONS = cursorOf('policyVersions', 'number')
 export class PolicyBook {
   /** The newest last. */
   readonly #versions = new Map<string, PolicyRecord[]>()
+  readonly #audit: AuditBook
 
-  put(policyId: string, document: RetryPolicy, now: number): PutPolicy {
-    const versions = this.#versions.get(policyId) ?? []
+  constructor(audit: AuditBook) {
+    this.#audit = audit
+  }
+
+  put({ tenant, policyId, document, audit }: NewPolicy, now: number): PutPolicy {
+    const name = nameOf({ tenant, policyId })
+    const versions = this.#versions.get(name) ?? []
     const newest = versions.at(-1)
     if (newest !== undefined && isDeepStrictEqual(newest.document, document)) return { kind: 'same', record: newest }
-    const record = { policyId, version: versions.length + 1, document, createdAt: now }
-    this.#versions.set(policyId, [...versions, record])
+    const record = { tenant, policyId, version: versions.length + 1, document, createdAt: now }
+    this.#versions.set(name, [...versions, record])
+    if (audit !== undefined) this.#audit.add(audit, now)
     return { kind: newest === undefined ? 'created' : 'new-version', record }
   }
 
-  find(policyId: string, version?: number): PolicyRecord | undefined {
-    const versions = this.#versions.get(policyId)
+  find(name: PolicyName, version?: number): PolicyRecord | undefined {
+    const versions = this.#versions.get(nameOf(name))
     return version === undefined ? versions?.at(-1) : versions?.[version - 1]
   }
 
-  list(page: PageAsk): Page<PolicyRecord> {
-    const newest = [...this.#versions.values()].map(versions => versions.at(-1)!)
+  list({ tenant, ...page }: PoliciesPage): Page<PolicyRecord> {
+    const newest = [...this.#versions.values()].map(versions => versions.at(-1)!).filter(one => one.tenant === tenant)
     const byName = newest.toSorted((one, other) => (one.policyId < other.policyId ? -1 : 1))
     return pageFrom(byName, page, POLICIES, {
       placeOf: ({ policyId }): [string] => [policyId],
@@ -35,10 +42,16 @@ export class PolicyBook {
     })
   }
 
-  versions(policyId: string, page: PageAsk): Page<PolicyRecord> {
-    return pageFrom((this.#versions.get(policyId) ?? []).toReversed(), page, VERSIONS, {
+  versions({ tenant, policyId, ...page }: VersionsPage): Page<PolicyRecord> {
+    const versions = this.#versions.get(nameOf({ tenant, policyId })) ?? []
+    return pageFrom(versions.toReversed(), page, VERSIONS, {
       placeOf: ({ version }): [number] => [version],
       isShown: ({ version }, [last]) => version >= last,
     })
   }
+}
+
+/** No tenant holds a space. */
+function nameOf({ tenant, policyId }: PolicyName): string {
+  return `${tenant} ${policyId}`
 }

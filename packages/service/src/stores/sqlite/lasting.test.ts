@@ -50,7 +50,7 @@ describe('a file that is damaged', () => {
       assert.match((await store.health()).problem!, /is damaged .*restore it from a copy/)
       await assert.rejects(enqueueOne(setting), CORRUPT)
     }
-    await store.putPolicy('payments', DEFAULT_POLICY)
+    await store.putPolicy({ tenant: 'default', policyId: 'payments', document: DEFAULT_POLICY })
     assert.notEqual((await store.health()).problem, undefined)
   })
 

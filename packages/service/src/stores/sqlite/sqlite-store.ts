@@ -122,18 +122,15 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
     laneCounters: async ask =>
       pageOf(await threads.read('laneCounters', from(ask, CURSORS.laneCounters)), CURSORS.laneCounters),
 
-    async putPolicy(policyId, document) {
-      const { now, answer } = await threads.write('putPolicy', { policyId, document })
+    async putPolicy(ask) {
+      const { now, answer } = await threads.write('putPolicy', ask)
       return { now, ...answer }
     },
-    policy: async (policyId, version) =>
-      (await threads.write('policy', { policyId, ...(version !== undefined && { version }) })).answer,
+    policy: async (name, version) =>
+      (await threads.write('policy', { name, ...(version !== undefined && { version }) })).answer,
     policies: async ask => pageOf(await threads.read('policies', from(ask, CURSORS.policies)), CURSORS.policies),
-    policyVersions: async (policyId, ask) =>
-      pageOf(
-        await threads.read('policyVersions', { policyId, ...from(ask, CURSORS.policyVersions) }),
-        CURSORS.policyVersions,
-      ),
+    policyVersions: async ask =>
+      pageOf(await threads.read('policyVersions', from(ask, CURSORS.policyVersions)), CURSORS.policyVersions),
 
     async writeRecord(ask) {
       const { now, answer } = await threads.write('writeRecord', ask)

@@ -245,4 +245,19 @@ export const MIGRATIONS: readonly string[] = [
     select min(log.at), max(log.at) from dead join log using (seq)
     where dead.seq >= block * 1024 and dead.seq < (block + 1) * 1024);
   `,
+
+  // Each tenant has policies of its own; those of before are the first tenant's.
+  `
+  alter table policy rename to policy_of_all;
+  create table policy (
+    tenant text not null,
+    policy_id text not null,
+    version integer not null,
+    document text not null,
+    created_at integer not null,
+    primary key (tenant, policy_id, version)
+  ) without rowid;
+  insert into policy select 'default', policy_id, version, document, created_at from policy_of_all;
+  drop table policy_of_all;
+  `,
 ]

@@ -8,9 +8,10 @@ import type {
   LaneMemory,
   LaneRecord,
   LanesPage,
-  PageAsk,
   PartitionPage,
+  PoliciesPage,
   PolicyRecord,
+  VersionsPage,
 } from '../../task-store.ts'
 import type { Connection } from '../file/connection.ts'
 import { ATTEMPT_COLUMNS, attemptOf, type AttemptValues } from '../rows/attempt-rows.ts'
@@ -23,12 +24,8 @@ export interface Pages {
   causes(ask: From<CausesPage, [tasks: number, causeId: string]>): Slice<Cause, [number, string]>
   laneCounters(ask: From<LanesPage, [lane: string]>): Slice<LaneCounters, [string]>
   memories(ask: From<PartitionPage, [lane: string]>): Slice<LaneRecord, [string]>
-  policies(ask: From<PageAsk, [policyId: string]>): Slice<PolicyRecord, [string]>
+  policies(ask: From<PoliciesPage, [policyId: string]>): Slice<PolicyRecord, [string]>
   policyVersions(ask: From<VersionsPage, [version: number]>): Slice<PolicyRecord, [number]>
-}
-
-export interface VersionsPage extends PageAsk {
-  readonly policyId: string
 }
 
 export function createPages(connection: Connection): Pages {
@@ -147,20 +144,23 @@ function memoryPages(connection: Connection): Pages['memories'] {
 function policyPages(connection: Connection): Pages['policies'] {
   // SQLite's own rule: beside max() the other columns are of the row that has it.
   const read = connection.rows<PolicyRow>(
-    `select policy_id, max(version), document, created_at from policy where policy_id > ? group by policy_id limit ?`,
+    `select tenant, policy_id, max(version), document, created_at from policy
+     where tenant = ? and policy_id > ? group by tenant, policy_id limit ?`,
   )
-  return ({ from = [''], limit }) => {
-    const { items, next } = cut(read(...from, limit + 1), limit, ([policyId]) => [policyId] as [string])
+  return ({ tenant, from = [''], limit }) => {
+    const { items, next } = cut(read(tenant, ...from, limit + 1), limit, ([, policyId]) => [policyId] as [string])
     return { items: items.map(policyOf), next }
   }
 }
 
 function versionPages(connection: Connection): Pages['policyVersions'] {
   const read = connection.rows<PolicyRow>(
-    `select ${POLICY_COLUMNS} from policy where policy_id = ? and version < ? order by version desc limit ?`,
+    `select ${POLICY_COLUMNS} from policy
+     where tenant = ? and policy_id = ? and version < ? order by version desc limit ?`,
   )
-  return ({ policyId, from = [Number.MAX_SAFE_INTEGER], limit }) => {
-    const { items, next } = cut(read(policyId, ...from, limit + 1), limit, ([, version]) => [version] as [number])
+  return ({ tenant, policyId, from = [Number.MAX_SAFE_INTEGER], limit }) => {
+    const found = read(tenant, policyId, ...from, limit + 1)
+    const { items, next } = cut(found, limit, ([, , version]) => [version] as [number])
     return { items: items.map(policyOf), next }
   }
 }

@@ -1,10 +1,16 @@
 import type { RetryPolicy } from '@secondwind/resilience'
 import type { PolicyRecord } from '../../task-store.ts'
 
-export type PolicyRow = readonly [policyId: string, version: number, document: string, createdAt: number]
+export type PolicyRow = readonly [
+  tenant: string,
+  policyId: string,
+  version: number,
+  document: string,
+  createdAt: number,
+]
 
-export const POLICY_COLUMNS = 'policy_id, version, document, created_at'
+export const POLICY_COLUMNS = 'tenant, policy_id, version, document, created_at'
 
-export function policyOf([policyId, version, document, createdAt]: PolicyRow): PolicyRecord {
-  return { policyId, version, document: JSON.parse(document) as RetryPolicy, createdAt }
+export function policyOf([tenant, policyId, version, document, createdAt]: PolicyRow): PolicyRecord {
+  return { tenant, policyId, version, document: JSON.parse(document) as RetryPolicy, createdAt }
 }

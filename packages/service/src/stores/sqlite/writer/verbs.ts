@@ -10,9 +10,11 @@ import type {
   Fleet,
   HeldLease,
   LeaseHead,
+  NewPolicy,
   OperatorRecord,
   PartitionLimit,
   PartitionPage,
+  PolicyName,
   PolicyRecord,
   PutPolicy,
   QueueHead,
@@ -30,7 +32,7 @@ import type { HeldRows, SettlementRow } from '../rows/task-rows.ts'
 import { claim, endedLeases, type ClaimReply } from './claim.ts'
 import { enqueue, type EnqueueAsk } from './enqueue.ts'
 import { attemptNow, cancel, replay, replayMany } from './operate.ts'
-import { putPolicy, type PutPolicyAsk } from './put-policy.ts'
+import { putPolicy } from './put-policy.ts'
 import { recount } from './recount.ts'
 import { release } from './release.ts'
 import { settle, type SettledWord } from './settle.ts'
@@ -62,8 +64,8 @@ export interface WriterVerbs {
   forgetReplay(replayId: string): null
   get(taskId: string): Task | undefined
   counters(ask: null): Counters
-  putPolicy(ask: PutPolicyAsk): PutPolicy
-  policy(ask: { readonly policyId: string; readonly version?: number }): PolicyRecord | undefined
+  putPolicy(ask: NewPolicy): PutPolicy
+  policy(ask: { readonly name: PolicyName; readonly version?: number }): PolicyRecord | undefined
   writeRecord(ask: WriteRecord): WrittenRecord
   record(name: RecordName): OperatorRecord | undefined
   sweepAudit(ask: SweepAudit): number
@@ -115,7 +117,7 @@ export const VERBS: { readonly [V in Verb]: (writer: Writer, ask: AskOf<V>) => A
   get: ({ whole }, taskId) => whole.byId(taskId),
   counters: ({ lanes }) => ({ tasks: { ...lanes.totals } }),
   putPolicy,
-  policy: ({ policies }, { policyId, version }) => policies.read(policyId, version),
+  policy: ({ policies }, { name, version }) => policies.read(name, version),
   writeRecord,
   record: ({ records }, name) => records.find(name),
   sweepAudit: ({ audit }, { before, limit }) => audit.sweep(before, limit),
