@@ -46,29 +46,52 @@ export async function secondwind(
   return { stdout, stderr, exitCode: await exitCode }
 }
 
+interface Screening {
+  readonly columns?: number
+  readonly answers?: readonly string[]
+  readonly hasColors?: boolean
+  readonly isAscii?: boolean
+  readonly input?: string
+}
+
 /** The same in this process, on a terminal of these columns at which somebody gives these answers. */
 export async function atTerminal(
+  words: readonly string[],
+  screening: Screening = {},
+): Promise<Ended & { readonly questions: readonly string[] }> {
+  return inThisProcess(words, { ...screening, isTerminal: true })
+}
+
+/** The same in a pipe, where nobody can be asked. */
+export async function inPipe(words: readonly string[], screening: Screening = {}): Promise<Ended> {
+  return inThisProcess(words, { ...screening, isTerminal: false })
+}
+
+async function inThisProcess(
   words: readonly string[],
   {
     columns = 80,
     answers = [],
     hasColors = false,
     isAscii = false,
-  }: { columns?: number; answers?: readonly string[]; hasColors?: boolean; isAscii?: boolean } = {},
+    input = '',
+    isTerminal,
+  }: Screening & { readonly isTerminal: boolean },
 ): Promise<Ended & { readonly questions: readonly string[] }> {
   const [stdout, stderr, questions]: string[][] = [[], [], []]
   const left = [...answers]
-  const screen = { isTerminal: true, columns, hasColors, isAscii }
+  const screen = { isTerminal, columns, rows: 24, hasColors, isAscii }
+  const ask = (question: string): Promise<string> => {
+    questions!.push(question)
+    return Promise.resolve(left.shift() ?? '')
+  }
   const exitCode = await runProgram(words, COMMANDS, {
     write: data => void stdout!.push(data),
     tell: conversation => void stderr!.push(conversation),
     out: screen,
     err: screen,
-    ask: question => {
-      questions!.push(question)
-      return Promise.resolve(left.shift() ?? '')
-    },
-    readInput: () => Promise.resolve(''),
+    ...(isTerminal && { ask }),
+    readInput: () => Promise.resolve(input),
   })
   return { stdout: stdout!.join(''), stderr: stderr!.join(''), exitCode, questions: questions! }
 }

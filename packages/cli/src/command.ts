@@ -16,8 +16,8 @@ export interface Command {
   readonly options?: readonly Option[]
   /** Lines that work when pasted. */
   readonly examples: readonly string[]
-  /** No answer: it has said what there was to say while it ran. */
-  readonly run: (call: Call) => Answer | Promise<Answer | undefined>
+  /** Only an exit code: it has said what there was to say while it ran. */
+  readonly run: (call: Call) => Answer | Promise<Answer | ExitCode>
 }
 
 /** `<policy>`: one that is needed; `[policy]`: one that may be missing; `<tier...>`: any number. */
@@ -60,6 +60,10 @@ export interface Answer {
   readonly table?: Table
   /** What `--csv` prints instead, where the answer itself is no table. */
   readonly csv?: Table
+  /** What `--ndjson` prints, each in a line of its own. */
+  readonly items?: readonly unknown[]
+  /** What `--ids` prints: the names of the items, to be handed to another command. */
+  readonly ids?: readonly string[]
   /** What it comes to, in a sentence. */
   readonly verdict?: string
   /** What to type next; it is conversation and goes to stderr. */

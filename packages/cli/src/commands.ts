@@ -1,5 +1,7 @@
 import type { Command } from './command.ts'
 import { completionCommand } from './completion.ts'
+import { DEAD } from './dead/commands.ts'
+import { DESTINATIONS } from './destinations/commands.ts'
 import { adviseCommand } from './lab/advise.ts'
 import { assertCommand } from './lab/assert.ts'
 import { casesCommand } from './lab/cases.ts'
@@ -9,7 +11,9 @@ import { reproduceCommand } from './lab/reproduce.ts'
 import { runCommand } from './lab/run.ts'
 import { sweepCommand } from './lab/sweep.ts'
 import { tiersCommand } from './lab/tiers.ts'
+import { POLICIES } from './policies/commands.ts'
 import { SERVICE } from './service/commands.ts'
+import { TASKS } from './tasks/commands.ts'
 
 const LAB: readonly Command[] = [
   runCommand,
@@ -23,5 +27,7 @@ const LAB: readonly Command[] = [
   casesCommand,
 ]
 
+const ALL: readonly Command[] = [...SERVICE, ...TASKS, ...DEAD, ...DESTINATIONS, ...POLICIES, ...LAB]
+
 /** Every command of the program, in the order of its help. */
-export const COMMANDS: readonly Command[] = [...SERVICE, ...LAB, completionCommand([...SERVICE, ...LAB])]
+export const COMMANDS: readonly Command[] = [...ALL, completionCommand(ALL)]

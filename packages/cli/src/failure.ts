@@ -81,7 +81,7 @@ export function bugFailure(error: unknown): Failure {
 
 const BUG_PLACES = 3
 
-function sayProblem({ at, is, say }: Problem): string {
+export function sayProblem({ at, is, say }: Problem): string {
   const shown = is === undefined ? '' : ` (is ${JSON.stringify(is)?.slice(0, 80)})`
   return `${at || 'the document'} ${say}${shown}`
 }

@@ -9,6 +9,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, it, onTestFinished } from 'vitest'
 import { atTerminal } from './command-line.test-kit.ts'
+import { COMMANDS } from './commands.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const PAGE = join(ROOT, 'docs/lab.md')
@@ -49,6 +50,15 @@ describe('docs/lab.md', () => {
 })
 
 describe('docs/cli.md', () => {
+  it('names every command', () => {
+    const page = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8')
+    const names = COMMANDS.map(({ path }) => path.join(' '))
+    assert.deepEqual(
+      names.filter(name => !page.includes(`\`${name}\``)),
+      [],
+    )
+  })
+
   it('explains every code of a failure', () => {
     const page = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8')
     const sources = globSync('packages/cli/src/**/*.ts', { cwd: ROOT }).filter(path => !path.includes('.test'))

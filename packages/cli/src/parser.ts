@@ -59,6 +59,10 @@ export const COMMON_OPTIONS: NonNullable<Command['options']> = [
 ]
 
 const GROUPS: { readonly [word: string]: string } = {
+  tasks: 'requests that the service was handed: see them, steer them',
+  dead: 'tasks that were given up, by what they died of',
+  destinations: 'what is called: gates, backlog, and what retrying costs',
+  policies: 'the policies that the service keeps, with their versions',
   lab: 'predict what a policy will do, before it is rolled out',
 }
 

@@ -6,6 +6,7 @@ import { afterAll, describe, it } from 'vitest'
 import { atTerminal, secondwind } from './command-line.test-kit.ts'
 import type { Command } from './command.ts'
 import { COMMANDS } from './commands.ts'
+import { isRemote } from './remote/examples.test-kit.ts'
 import { runProgram } from './program.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
@@ -60,7 +61,7 @@ describe('the program', () => {
       },
     }
     const told: string[] = []
-    const screen = { isTerminal: true, columns: 80, hasColors: false, isAscii: false }
+    const screen = { isTerminal: true, columns: 80, rows: 24, hasColors: false, isAscii: false }
     const terminal: Terminal = {
       write: () => assert.fail('no answer'),
       tell: text => void told.push(text),
@@ -153,7 +154,8 @@ describe('every example of the help', () => {
   writeFileSync(file, '{"name":"payments","retry":{"maxAttempts":4},"breaker":{}}')
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  const examples = COMMANDS.flatMap(command => command.examples)
+  const examples = COMMANDS.filter(command => !isRemote(command))
+    .flatMap(command => command.examples)
     // What takes long or never ends, what asks, what is written over a file, and what a shell would have to redirect.
     .filter(example => !/^(?:serve|dev)\b|reproduce|cases shop|--runs|advise|>/.test(example))
   for (const example of examples)

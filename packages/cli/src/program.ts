@@ -19,10 +19,13 @@ export async function runProgram(
   let exitCode: number = EXIT_CODES.done
   const parser = createParser(commands, terminal, async (command, args, options) => {
     const answer = await command.run({ words, args, options, terminal })
-    if (answer === undefined) return
+    if (typeof answer === 'number') {
+      exitCode = answer
+      return
+    }
     giveAnswer(answer, options, terminal)
     await writeFiles(answer.files ?? [], terminal)
-    if (options['json'] !== true) giveNext(answer.next ?? [], tellerOf(options, terminal))
+    if (!isForPrograms(options)) giveNext(answer.next ?? [], tellerOf(options, terminal))
     exitCode = answer.exitCode ?? EXIT_CODES.done
   })
   try {
@@ -46,9 +49,17 @@ function calledOf(words: readonly string[], commands: readonly Command[]): reado
   return unknown < 0 ? words : words.slice(0, unknown)
 }
 
+/** Nobody reads a hint beside a document. */
+function isForPrograms(options: GivenOptions): boolean {
+  return options['json'] === true || options['ndjson'] === true || options['ids'] === true
+}
+
 function giveAnswer(answer: Answer, options: GivenOptions, terminal: Terminal): void {
-  const { data, table, csv = table, show, verdict } = answer
+  const { data, table, csv = table, items, ids, show, verdict } = answer
   const { write, out } = terminal
+  const lines =
+    options['ids'] === true ? ids : options['ndjson'] === true ? items?.map(item => JSON.stringify(item)) : undefined
+  if (lines !== undefined) return write(lines.map(line => `${line}\n`).join(''))
   if (options['json'] === true) {
     const document = verdict === undefined ? data : { ...(data as object), verdict }
     return write(`${JSON.stringify(document, undefined, 2)}\n`)
@@ -79,6 +90,10 @@ function tellerOf(options: GivenOptions, { tell, err }: Terminal): Terminal['tel
 
 /** On stderr, as words or with `--json` as a document; the exit code that goes with it. */
 export function giveFailure(failure: Failure, words: readonly string[], { tell }: Pick<Terminal, 'tell'>): number {
-  tell(words.includes('--json') ? `${JSON.stringify(failureDocument(failure))}\n` : describeFailure(failure))
+  tell(
+    ['--json', '--ndjson'].some(flag => words.includes(flag))
+      ? `${JSON.stringify(failureDocument(failure))}\n`
+      : describeFailure(failure),
+  )
   return failure.parts.exitCode
 }

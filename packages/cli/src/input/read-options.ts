@@ -93,7 +93,15 @@ export function listOf<Value>(read: Reader<Value>): Reader<readonly Value[]> {
   }
 }
 
-const UNITS_MS: { readonly [unit: string]: number } = { ms: 1, s: 1_000, min: 60_000, m: 60_000, h: 3_600_000, '': 1 }
+const UNITS_MS: { readonly [unit: string]: number } = {
+  ms: 1,
+  s: 1_000,
+  min: 60_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  '': 1,
+}
 
 /** `250`, `250ms`, `30s`, `5min`, `24h`: whole milliseconds. */
 export function duration(fromMs: number, toMs: number): Reader<number> {

@@ -9,6 +9,7 @@ import {
   type ServiceOptions,
 } from '@secondwind/service'
 import type { Call, Command, GivenOptions, Option } from '../command.ts'
+import { EXIT_CODES, type ExitCode } from '../exit-codes.ts'
 import { Failure, problemsFailure } from '../failure.ts'
 import { flagOf } from '../input/read-options.ts'
 import type { Terminal } from '../terminal/terminal.ts'
@@ -33,7 +34,7 @@ const OPTIONS: readonly Option[] = ALL_SETTINGS.map(setting => ({
   ...(setting.isList && { isRepeatable: true as const }),
 }))
 
-async function run({ options, terminal }: Call, isDevelopment: boolean): Promise<undefined> {
+async function run({ options, terminal }: Call, isDevelopment: boolean): Promise<ExitCode> {
   const { config, problems } = readConfig(settingsOf(options))
   if (problems !== undefined)
     throw problemsFailure({ code: 'wrong-setting', what: 'the service cannot be started like this' }, problems)
@@ -47,6 +48,7 @@ async function run({ options, terminal }: Call, isDevelopment: boolean): Promise
   terminal.tell(`\n${await asked}: no new attempts; those under way may finish\n`)
   await service.stop()
   terminal.tell('stopped; nothing is lost\n')
+  return EXIT_CODES.done
 }
 
 /** People read a line for each attempt; programs read the log, which for people holds only what went wrong. */

@@ -4,7 +4,7 @@ import { virtualClock } from '@secondwind/resilience/testing'
 import { showProgress, type Progress } from './progress.ts'
 import type { Screen } from './terminal.ts'
 
-const SCREEN: Screen = { isTerminal: true, columns: 80, hasColors: false, isAscii: false }
+const SCREEN: Screen = { isTerminal: true, columns: 80, rows: 24, hasColors: false, isAscii: false }
 const PAPER: Screen = { ...SCREEN, isTerminal: false }
 
 interface Watched {

@@ -21,9 +21,9 @@ export interface Column {
 
 export type Cell = string | number | Said
 
-/** A number for other programs, and its words for people; without a value there is nothing to tell them. */
+/** What other programs get, and its words for people; without a value there is nothing to tell them. */
 export interface Said {
-  readonly value: number | undefined
+  readonly value: number | string | undefined
   readonly say: string
 }
 

@@ -18,6 +18,7 @@ export interface Terminal {
 export interface Screen {
   readonly isTerminal: boolean
   readonly columns: number
+  readonly rows: number
   readonly hasColors: boolean
   readonly isAscii: boolean
 }
@@ -26,6 +27,7 @@ export interface Screen {
 const NARROWEST = 60
 const WIDEST = 160
 const USUAL_COLUMNS = 80
+const USUAL_ROWS = 24
 
 /** What cannot be written to stdout is told to `onLost`. */
 export function systemTerminal(onLost: (error: Error) => void): Terminal {
@@ -66,6 +68,7 @@ function screenOf(stream: WriteStream): Screen {
   return {
     isTerminal,
     columns: Math.min(WIDEST, Math.max(NARROWEST, isTerminal ? stream.columns : USUAL_COLUMNS)),
+    rows: isTerminal && stream.rows > 0 ? stream.rows : USUAL_ROWS,
     hasColors: !NO_COLOR && (wishes ?? (isTerminal && TERM !== 'dumb')),
     isAscii: TERM === 'dumb',
   }

@@ -1,6 +1,6 @@
 export type * from './picture.ts'
 export { delayBandsOf, tierTreeOf } from './of-policy.ts'
-export { sayMs, sayNumber, sayRate, sayShare, sayTimes } from './format.ts'
+export { sayMs, sayNumber, sayRate, sayShare, sayTimes, unitFor } from './format.ts'
 export { drawText } from './text/draw-text.ts'
 export type { Ink, TextOptions } from './text/frame.ts'
 export { bar, sparkline, type SparkOptions } from './text/sparkline.ts'

@@ -1,0 +1,157 @@
+/** Dead letters: what tasks died of first, then which. */
+import type { Cause, RetryTask } from '@secondwind/client'
+import type { Answer, Command, Option } from '../command.ts'
+import { EXIT_CODES } from '../exit-codes.ts'
+import { Failure } from '../failure.ts'
+import { optional, readOptions, text } from '../input/read-options.ts'
+import { sayWhen, whenCell } from '../output/say-time.ts'
+import { answerList, LIST_OPTIONS, readItems } from '../remote/listing.ts'
+import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
+import { labelled, type Page } from '../terminal/page.ts'
+import { showTable, type Table } from '../terminal/table.ts'
+import { taskTable } from '../tasks/task-table.ts'
+import { adviceFor } from './advice.ts'
+
+const DESTINATION_OPTION: Option = { flag: '--destination <origin>', say: 'of this destination' }
+
+function filterOf(options: RemoteCall['options']): { readonly destination?: string } {
+  const { destination } = readOptions(options, { destination: optional(text()) })
+  return destination === undefined ? {} : { destination }
+}
+
+const causesCommand: Command = remoteCommand({
+  path: ['dead', 'causes'],
+  summary: 'what tasks died of, the most numerous cause first',
+  options: [DESTINATION_OPTION, ...LIST_OPTIONS],
+  examples: ['dead causes', 'dead causes --destination https://api.pay.example'],
+  run: call =>
+    answerList(
+      call,
+      {
+        listing: call.client.deadLetters.groups(filterOf(call.options)),
+        idOf: ({ causeId }) => causeId,
+        tableOf: causes => causeTable(causes, call.clock.now()),
+        noun: 'dead letters',
+      },
+      ([first]) => (first === undefined ? {} : { next: [call.typed('dead', 'show', first.causeId)] }),
+    ),
+})
+
+function causeTable(causes: readonly Cause[], now: number): Table {
+  return {
+    columns: [
+      { name: 'causeId' },
+      { name: 'tasks', field: 'count', align: 'right' },
+      { name: 'reason' },
+      { name: 'error', field: 'errorCode' },
+      { name: 'last', field: 'lastAt' },
+      { name: 'first', field: 'firstAt', dropOrder: 2 },
+      { name: 'destination', dropOrder: 3 },
+      { name: 'do', dropOrder: 1 },
+      { name: 'errorMessage', isOnlyData: true },
+    ],
+    rows: causes.map(one => [
+      one.causeId,
+      one.count,
+      one.reason,
+      one.errorCode ?? '',
+      whenCell(one.lastAt, now),
+      whenCell(one.firstAt, now),
+      one.destination,
+      adviceFor(one),
+      one.errorMessage ?? '',
+    ]),
+  }
+}
+
+const listCommand: Command = remoteCommand({
+  path: ['dead', 'list'],
+  summary: 'dead letters one by one, the newest first',
+  options: [
+    { flag: '--cause-id <causeId>', say: 'that died of this, as dead causes calls it' },
+    DESTINATION_OPTION,
+    ...LIST_OPTIONS,
+  ],
+  examples: ['dead list', 'dead list --destination https://api.pay.example --ids'],
+  run: call => {
+    const { causeId } = readOptions(call.options, { causeId: optional(text()) })
+    const filter = { ...filterOf(call.options), ...(causeId !== undefined && { causeId }) }
+    return answerList(call, {
+      listing: call.client.deadLetters.list(filter),
+      idOf: ({ taskId }) => taskId,
+      tableOf: tasks => taskTable(tasks, call.clock.now()),
+      noun: 'dead letters',
+    })
+  },
+})
+
+const showCommand: Command = remoteCommand({
+  path: ['dead', 'show'],
+  summary: 'one cause: what the target said last, and some of the tasks that died of it',
+  arguments: [{ usage: '<causeId>', say: 'as dead causes calls it' }],
+  examples: ['dead show D7lNyt5EFmdzetsL'],
+  run: show,
+})
+
+/** So many tasks of a cause are enough to see what they have in common. */
+const SAMPLE = 5
+
+async function show({ client, args, clock, typed }: RemoteCall): Promise<Answer> {
+  const causeId = args[0] as string
+  const cause = await findCause(client, causeId, typed)
+  const { items: tasks } = await readItems(client.deadLetters.list({ causeId }), SAMPLE)
+  const said = tasks[0] && (await lastAnswer(client, tasks[0].taskId))
+  const now = clock.now()
+  const shown = (page: Page): string => {
+    const line = (label: string, words: string): string =>
+      labelled(`  ${label}`, words, { columns: page.columns, width: LABEL_WIDTH })
+    return [
+      `${page.colors.bold(causeId)}  ${cause.count} ${cause.count === 1 ? 'task' : 'tasks'}  ${cause.destination}`,
+      '',
+      line('reason', cause.reason),
+      line('error', [cause.errorCode, cause.errorMessage].filter(Boolean).join(': ')),
+      ...(said === undefined ? [] : [line('answer', said)]),
+      line('first', sayWhen(cause.firstAt, now)),
+      line('last', sayWhen(cause.lastAt, now)),
+      line('do', adviceFor(cause)),
+      '',
+      showTable(taskTable(tasks, now), page),
+    ].join('\n')
+  }
+  const [sample] = tasks
+  return {
+    data: { ...cause, ...(said !== undefined && { lastAnswer: said }), tasks },
+    show: shown,
+    next: [
+      ...(sample === undefined
+        ? []
+        : [typed('tasks', 'attempts', sample.taskId), typed('tasks', 'replay', sample.taskId, '--wait', '30s')]),
+      typed('dead', 'list', '--cause-id', causeId),
+    ],
+  }
+}
+
+const LABEL_WIDTH = 11
+
+async function findCause(client: RemoteCall['client'], causeId: string, typed: RemoteCall['typed']): Promise<Cause> {
+  for await (const cause of client.deadLetters.groups()) if (cause.causeId === causeId) return cause
+  throw new Failure({
+    code: 'not-found',
+    what: `no dead letter died of ${causeId}`,
+    because: ['A cause is gone when the last of its tasks has been replayed or forgotten.'],
+    so: 'Nothing was changed.',
+    next: [typed('dead', 'causes')],
+    exitCode: EXIT_CODES.notFound,
+  })
+}
+
+/** More of an answer is read with `tasks attempts --json`. */
+const LONGEST_ANSWER = 300
+
+async function lastAnswer(client: RemoteCall['client'], taskId: RetryTask['taskId']): Promise<string | undefined> {
+  let last: string | undefined
+  for await (const { response } of client.tasks.attempts(taskId)) last = response?.body ?? last
+  return last === undefined || last === '' ? undefined : last.slice(0, LONGEST_ANSWER)
+}
+
+export const DEAD: readonly Command[] = [causesCommand, listCommand, showCommand]

@@ -1,0 +1,41 @@
+import type { Cause } from '@secondwind/client'
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { aService } from '../remote/service.test-kit.ts'
+import { adviceFor } from './advice.ts'
+
+describe('dead letters', () => {
+  it('are seen by cause, then one cause with what the target said, then one by one', async () => {
+    const { aTask, client, url, atTerminal, inPipe } = await aService()
+    const tasks = await Promise.all(['400', '400x2', '404'].map(script => aTask(script)))
+    await Promise.all(tasks.map(({ taskId }) => client.waitFor(taskId)))
+    const causes = await inPipe(['dead', 'causes', '--json'])
+    const [first] = (JSON.parse(causes.stdout) as { items: Cause[] }).items
+    assert.deepEqual([first!.errorCode, first!.count], ['http-400', 2])
+    const shown = await atTerminal(['dead', 'show', first!.causeId])
+    assert.match(
+      shown.stdout,
+      / 2 tasks {2}http[^]*answer {3}\{"call":1,"said":"400, as asked"\}[^]*do {7}mend the request/,
+    )
+    const ids = (await inPipe(['dead', 'list', '--cause-id', first!.causeId, '--ids'])).stdout.trimEnd().split('\n')
+    assert.deepEqual(ids.toSorted(), [tasks[0]!.taskId, tasks[1]!.taskId].toSorted())
+    const elsewhere = await atTerminal(['dead', 'list', '--destination', 'https://api.example'])
+    assert.equal(elsewhere.stdout, 'No dead letters.\n')
+    assert.match((await atTerminal(['dead', 'causes', '--destination', url])).stderr, /try {2}secondwind dead show /)
+  })
+
+  it('of an unknown cause are not found', async () => {
+    const { inPipe } = await aService()
+    const { exitCode, stderr } = await inPipe(['dead', 'show', 'nothing'])
+    assert.equal(exitCode, 3)
+    assert.match(stderr, /^error not-found {2}no dead letter died of nothing/)
+  })
+
+  it('are mended where the request is at fault, and replayed where the target was', () => {
+    assert.match(adviceFor({ reason: 'permanent', errorCode: 'http-400' }), /^mend/)
+    assert.match(adviceFor({ reason: 'attempts', errorCode: 'http-409' }), /^mend/)
+    assert.match(adviceFor({ reason: 'attempts', errorCode: 'http-503' }), /probe one, then replay$/)
+    assert.match(adviceFor({ reason: 'attempts', errorCode: 'http-429' }), /probe one, then replay$/)
+    assert.match(adviceFor({ reason: 'deadline' }), /^replay/)
+  })
+})

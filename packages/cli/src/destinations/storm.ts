@@ -1,0 +1,23 @@
+import type { Destination } from '@secondwind/client'
+import { sayShare } from '@secondwind/lab'
+
+/** Below that many attempts a share says nothing. */
+const ENOUGH_ATTEMPTS = 20
+/** On a usual day a few of a hundred attempts are retries; from here on retrying is most of the load's growth. */
+const STORM_SHARE = 0.3
+
+export interface Storm {
+  readonly destination: string
+  readonly say: string
+}
+
+/** The destination that retries weigh on most, where they weigh on one at all. */
+export function stormOf(destinations: readonly Destination[]): Storm | undefined {
+  const [worst] = destinations
+    .filter(({ attempts, retryShare }) => attempts >= ENOUGH_ATTEMPTS && retryShare >= STORM_SHARE)
+    .toSorted((one, other) => other.retryShare * other.attempts - one.retryShare * one.attempts)
+  if (worst === undefined) return undefined
+  const { destination, retryShare, backlog } = worst
+  const waiting = backlog === 0 ? '' : ` ${backlog} ${backlog === 1 ? 'task waits' : 'tasks wait'} for it.`
+  return { destination, say: `${sayShare(retryShare)} of the attempts at ${destination} are retries.${waiting}` }
+}

@@ -1,0 +1,39 @@
+import type { Option } from '../command.ts'
+import { usageFailure } from '../failure.ts'
+import type { RemoteCall } from '../remote/remote-command.ts'
+import { typed } from './typed.ts'
+
+export const YES_OPTION: Option = { flag: '--yes', say: 'do it without asking' }
+
+interface Question {
+  /** What will be done, to be said yes to: "cancel it". */
+  readonly ask: string
+  /** What it will touch, for people; it is shown before anything is asked. */
+  readonly shows: string
+}
+
+/** Shows what will be touched, and goes on only after a yes: silence never is one. */
+export async function confirm(
+  { options, words, terminal }: Pick<RemoteCall, 'options' | 'words' | 'terminal'>,
+  { ask: question, shows }: Question,
+): Promise<void> {
+  const { ask, tell } = terminal
+  if (options['json'] !== true) tell(`${shows}\n`)
+  if (options['yes'] === true) return
+  const next = [typed([...words, YES_OPTION.flag])]
+  if (ask === undefined)
+    throw usageFailure({
+      code: 'cannot-ask',
+      what: `to ${question} needs a yes`,
+      because: ['stdin is not a terminal, so the question cannot be asked.'],
+      next,
+    })
+  const answer = (await ask(`${question}? (yes/no) `)).trim().toLowerCase()
+  if (answer === 'yes' || answer === 'y') return
+  throw usageFailure({
+    code: 'not-confirmed',
+    what: `to ${question} needs a yes`,
+    because: [answer === '' ? 'There was no answer.' : `The answer was ${JSON.stringify(answer.slice(0, 20))}.`],
+    next,
+  })
+}

@@ -1,0 +1,34 @@
+import { sayMs, unitFor } from '@secondwind/lab'
+import type { Said } from '../terminal/table.ts'
+
+/** Swedish writes dates as ISO 8601 does. */
+const UTC = new Intl.DateTimeFormat('sv-SE', { timeZone: 'UTC', dateStyle: 'short', timeStyle: 'medium' })
+
+/** `2026-11-16T02:07:58Z`: the same for everybody who is called at night. */
+export function sayInstant(at: number): string {
+  return `${UTC.format(at).replace(' ', 'T')}Z`
+}
+
+/** `in 8 s`, `3 min ago`: in whole units, for a page is older than the rest when it has been read. */
+export function sayDistance(at: number, now: number): string {
+  const ms = Math.abs(at - now)
+  if (ms < 500) return 'now'
+  const unit = unitFor(Math.max(ms, 2_000))
+  const words = sayMs(Math.round(ms / unit.lengthMs) * unit.lengthMs, unit)
+  return at > now ? `in ${words}` : `${words} ago`
+}
+
+/** `2026-11-16T02:07:58Z, in 8 s`. */
+export function sayWhen(at: number, now: number): string {
+  return `${sayInstant(at)}, ${sayDistance(at, now)}`
+}
+
+/** For people how far away it is, for programs the instant. */
+export function whenCell(at: number | undefined, now: number): Said {
+  return { value: at, say: at === undefined ? '' : sayDistance(at, now) }
+}
+
+/** A duration: words for people, milliseconds for programs. */
+export function durationCell(ms: number): Said {
+  return { value: ms, say: sayMs(ms) }
+}

@@ -1,0 +1,69 @@
+import { createClient, type Client } from '@secondwind/client'
+import { readFileSync } from 'node:fs'
+import type { GivenOptions, Option } from '../command.ts'
+import { usageFailure } from '../failure.ts'
+import { optional, readOptions, text, type Reader } from '../input/read-options.ts'
+
+/** Where `secondwind dev` and `serve` listen unless they are told otherwise. */
+const DEFAULT_URL = 'http://127.0.0.1:4747'
+
+/** What every command takes that talks to a running service. */
+export const CONNECTION_OPTIONS: readonly Option[] = [
+  { flag: '--url <url>', say: `where the service is (${DEFAULT_URL}) [SECONDWIND_URL]` },
+  {
+    flag: '--key-file <file>',
+    say: 'a file with your key, instead of SECONDWIND_KEY. A key is no flag: everybody on a machine can read flags, and shells keep them',
+  },
+]
+
+export interface Connection {
+  readonly client: Client
+  readonly url: string
+  readonly hasKey: boolean
+}
+
+/** The service that was meant: flags before the environment. Nothing is sent yet. */
+export function connect(options: GivenOptions, environment: NodeJS.ProcessEnv = process.env): Connection {
+  const { url, keyFile } = readOptions(
+    { url: options['url'] ?? environment['SECONDWIND_URL'] ?? DEFAULT_URL, keyFile: options['keyFile'] },
+    { url: serviceUrl, keyFile: optional(text()) },
+  )
+  const key = keyFile === undefined ? keyFrom(environment['SECONDWIND_KEY'], 'SECONDWIND_KEY') : keyIn(keyFile)
+  const headers = key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } }
+  return { client: createClient({ url, policy: PATIENCE, ...headers }), url, hasKey: key !== undefined }
+}
+
+/** Somebody sits there and waits: they can type it again. */
+const PATIENCE = { maxAttempts: 3, totalBudgetMs: 15_000 }
+
+const serviceUrl: Reader<string> = given => {
+  try {
+    const { protocol, username, password, search, hash } = new URL(String(given))
+    if (/^https?:$/.test(protocol) && [username, password, search, hash].every(part => part === ''))
+      return { value: String(given) }
+  } catch {
+    // Said below, as everything that is no address.
+  }
+  return { must: `the address of a service, such as ${DEFAULT_URL}, without credentials and query` }
+}
+
+function keyIn(path: string): string {
+  try {
+    return keyFrom(readFileSync(path, 'utf8'), path)!
+  } catch (error) {
+    if (!(error as NodeJS.ErrnoException).code) throw error
+    throw noKey(path, `${(error as Error).message}.`)
+  }
+}
+
+/** Never shown, not even when it cannot be one. */
+function keyFrom(given: string | undefined, source: string): string | undefined {
+  if (given === undefined) return undefined
+  const key = given.trim()
+  if (/^[\x21-\x7e]{1,500}$/.test(key)) return key
+  throw noKey(source, key === '' ? 'It is empty.' : 'It is not one line of visible ASCII characters.')
+}
+
+function noKey(source: string, because: string): Error {
+  return usageFailure({ code: 'no-key', what: `there is no key in ${source}`, because: [because] })
+}

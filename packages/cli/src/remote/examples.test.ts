@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, onTestFinished } from 'vitest'
+import type { Command } from '../command.ts'
+import { COMMANDS } from '../commands.ts'
+import { isRemote } from './examples.test-kit.ts'
+import { aService, type RunningService } from './service.test-kit.ts'
+
+/** Of the examples in the help, by what stands for them in a service that has just begun. */
+const PLACEHOLDERS: { readonly [example: string]: (service: RunningService) => string | Promise<string> } = {
+  '01a1e2a2-09b8-7b02-87fa-57f25d3342be': async ({ aTask }) => (await aTask('200', { delayMs: 300 })).taskId,
+  D7lNyt5EFmdzetsL: async ({ aTask, client }) => {
+    await client.waitFor((await aTask('400')).taskId)
+    return (await client.deadLetters.groups().page()).items[0]!.causeId
+  },
+  'https://api.pay.example': ({ url }) => url,
+  'http://127.0.0.1:4747/_flaky/503x2': ({ url }) => `${url}/_flaky/503x2`,
+}
+
+const FILES: { readonly [name: string]: string } = {
+  'payments.json': '{"maxAttempts":8}',
+  'task.json': '{"targetUrl":"https://api.example/charge","delayMs":3600000}',
+}
+
+/** What the status of a fresh task does not allow is refused with that; the command line itself was right. */
+const FINE: readonly (number | null)[] = [0, 5, 6]
+
+describe('every example of the help, against a running service', () => {
+  const commands: readonly Command[] = COMMANDS.filter(isRemote)
+
+  it.each(commands.flatMap(({ examples }) => examples))('works when pasted: %s', async example => {
+    const service = await aService()
+    const folder = mkdtempSync(join(tmpdir(), 'secondwind-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    await service.client.waitFor((await service.aTask('200')).taskId)
+    const words = await Promise.all(
+      example.split(' ').map(async word => {
+        const file = FILES[word]
+        if (file === undefined) return PLACEHOLDERS[word]?.(service) ?? word
+        writeFileSync(join(folder, word), file)
+        return join(folder, word)
+      }),
+    )
+    const { exitCode, stderr } = await service.atTerminal(words, { answers: ['yes'] })
+    assert.ok(FINE.includes(exitCode), stderr)
+  })
+})

@@ -1,0 +1,67 @@
+import type { Listing, Page } from '@secondwind/client'
+import type { Answer, GivenOptions, Option } from '../command.ts'
+import { optional, readOptions, text, wholeNumber, withDefault } from '../input/read-options.ts'
+import { typedWith } from '../input/typed.ts'
+import { showTable, type Table } from '../terminal/table.ts'
+
+const USUAL_LIMIT = 50
+const LARGEST_LIMIT = 10_000
+
+/** What every list takes. */
+export const LIST_OPTIONS: readonly Option[] = [
+  { flag: '--limit <number>', say: `how many at most (${USUAL_LIMIT})` },
+  { flag: '--cursor <cursor>', say: 'go on where a list ended' },
+  { flag: '--ids', say: 'only what names each of them, one a line' },
+  { flag: '--ndjson', say: 'one JSON document a line' },
+  { flag: '--csv', say: 'the table as comma-separated values' },
+]
+
+interface Listed<Item> {
+  readonly listing: Listing<Item>
+  readonly idOf: (item: Item) => string
+  readonly tableOf: (items: readonly Item[]) => Table
+  /** What there is none of, in the plural. */
+  readonly noun: string
+}
+
+/** As many as were asked for, in as few pages as that takes, and how to read on. */
+export async function answerList<Item>(
+  { words, options }: { readonly words: readonly string[]; readonly options: GivenOptions },
+  { listing, idOf, tableOf, noun }: Listed<Item>,
+  more: (items: readonly Item[]) => Pick<Answer, 'verdict' | 'next'> = () => ({}),
+): Promise<Answer> {
+  const { limit, cursor } = readOptions(options, {
+    limit: withDefault(USUAL_LIMIT, wholeNumber(1, LARGEST_LIMIT)),
+    cursor: optional(text()),
+  })
+  const { items, nextCursor } = await readItems(listing, limit, cursor)
+  const table = tableOf(items)
+  const { verdict, next = [] } = more(items)
+  return {
+    data: { items, ...(nextCursor !== undefined && { nextCursor }) },
+    items,
+    ids: items.map(idOf),
+    table,
+    show: page => (items.length === 0 ? `No ${noun}.` : showTable(table, page)),
+    ...(verdict !== undefined && { verdict }),
+    next: [...next, ...(nextCursor === undefined ? [] : [typedWith(words, '--cursor', nextCursor)])],
+  }
+}
+
+const LARGEST_PAGE = 200
+
+/** A filter that nothing matches is not followed to the end of everything at once. */
+const MOST_PAGES = 200
+
+export async function readItems<Item>(listing: Listing<Item>, limit: number, from?: string): Promise<Page<Item>> {
+  const items: Item[] = []
+  let cursor = from
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
+    const ask = { limit: Math.min(LARGEST_PAGE, limit - items.length), ...(cursor !== undefined && { cursor }) }
+    const page = await listing.page(ask)
+    items.push(...page.items)
+    cursor = page.nextCursor
+    if (cursor === undefined || items.length >= limit) break
+  }
+  return { items, ...(cursor !== undefined && { nextCursor: cursor }) }
+}

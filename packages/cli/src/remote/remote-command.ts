@@ -1,0 +1,41 @@
+import { systemClock, type Clock } from '@secondwind/resilience'
+import type { Answer, Call, Command } from '../command.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { retyped, typed } from '../input/typed.ts'
+import { connect, CONNECTION_OPTIONS, type Connection } from './connection.ts'
+import { asFailure } from './service-failure.ts'
+
+/** A call of a command that talks to a running service. */
+export interface RemoteCall extends Call, Connection {
+  readonly clock: Clock
+  /** A command to be pasted, for the same service. */
+  readonly typed: (...words: readonly string[]) => string
+}
+
+export interface RemoteCommand extends Omit<Command, 'run'> {
+  /** It changes something: without an answer nobody knows whether it did. */
+  readonly isChange?: true
+  readonly run: (call: RemoteCall) => Promise<Answer | ExitCode>
+}
+
+/** Connects it to the service that is meant, and has every refusal told in four parts. */
+export function remoteCommand({ run, isChange, options = [], ...command }: RemoteCommand): Command {
+  return {
+    ...command,
+    options: [...options, ...CONNECTION_OPTIONS],
+    run: async call => {
+      const connection = connect(call.options)
+      const remote: RemoteCall = {
+        ...call,
+        ...connection,
+        clock: systemClock,
+        typed: (...words) => typed([...words, ...retyped(call.options, CONNECTION_OPTIONS)]),
+      }
+      try {
+        return await run(remote)
+      } catch (error) {
+        throw asFailure(error, { ...remote, isChange: isChange ?? false })
+      }
+    },
+  }
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, onTestFinished } from 'vitest'
+import { inPipe, type Ended } from '../command-line.test-kit.ts'
+import { anAnswer, aService } from './service.test-kit.ts'
+
+const TASK_ID = '019a8b1c-5f00-7d3e-9a41-0c2f6e5b7a2a'
+
+/** What the command line says when the service answers like this. */
+async function saidOf(
+  status: number,
+  problem: object | string,
+  { words = ['tasks', 'get', TASK_ID], headers = {} }: { words?: readonly string[]; headers?: object } = {},
+): Promise<Ended> {
+  const url = await anAnswer((request, response) => {
+    request.resume()
+    response.writeHead(status, { 'content-type': 'application/problem+json', ...headers })
+    response.end(typeof problem === 'string' ? problem : JSON.stringify({ status, requestId: 'r-1', ...problem }))
+  })
+  return inPipe([...words, '--url', url])
+}
+
+describe('what the service refuses is told in four parts, with an exit code to go by:', () => {
+  it.each([
+    [400, 'invalid-request', 2],
+    [401, 'unauthenticated', 4],
+    [403, 'forbidden', 4],
+    [404, 'task-not-found', 3],
+    [409, 'wrong-status', 5],
+    [422, 'idempotency-conflict', 5],
+    [422, 'target-forbidden', 2],
+    [429, 'intake-limited', 7],
+    [500, 'internal-error', 1],
+    [503, 'store-full', 7],
+  ])('%i %s exits with %i', async (status, code, expected) => {
+    const { stdout, stderr, exitCode } = await saidOf(status, { code, detail: 'What happened.' })
+    assert.deepEqual([stdout, exitCode], ['', expected], stderr)
+    const [what, empty, because, ...rest] = stderr.split('\n')
+    assert.ok(what!.startsWith(`error ${code}  `))
+    assert.deepEqual([empty, because], ['', '  What happened.'])
+    assert.ok(rest.includes('  Nothing was changed.'), stderr)
+  })
+
+  it('a task in another status is named with it, and with what can be done', async () => {
+    const { stderr } = await saidOf(
+      409,
+      { code: 'wrong-status', detail: 'That does not go.', taskId: TASK_ID, taskStatus: 'EXHAUSTED' },
+      { words: ['tasks', 'attempt-now', TASK_ID] },
+    )
+    assert.match(
+      stderr,
+      /The task is EXHAUSTED\.\n {2}Nothing was changed\.\n {2}do {3}secondwind tasks replay 019a8b1c/,
+    )
+  })
+
+  it('a wait that is asked for is said', async () => {
+    const { stderr } = await saidOf(
+      429,
+      { code: 'backlog-full', detail: 'Full.' },
+      { headers: { 'retry-after': '60' } },
+    )
+    assert.match(stderr, /It asks to come back in 1 min\./)
+  })
+
+  it('all problems of a request are listed, for programs too', async () => {
+    const problems = [{ at: 'limit', is: 0, say: 'must be 1 to 200' }]
+    const { stderr } = await saidOf(
+      400,
+      { code: 'invalid-request', detail: 'The query has a problem.', problems },
+      { words: ['tasks', 'get', TASK_ID, '--json'] },
+    )
+    assert.deepEqual((JSON.parse(stderr) as { error: { problems: unknown } }).error.problems, problems)
+  })
+
+  it('a change whose answer failed may have been made, and nobody says otherwise', async () => {
+    const { stderr } = await saidOf(
+      500,
+      { code: 'internal-error', detail: 'A bug.' },
+      { words: ['tasks', 'replay', TASK_ID] },
+    )
+    assert.match(stderr, /Whether it was done nobody knows: look before you try again\./)
+    assert.match(stderr, /Its log has more beside r-1\./)
+  })
+
+  it('whatever else answers is not taken for the service', async () => {
+    const { stderr, exitCode } = await saidOf(200, '<html>hello</html>')
+    assert.equal(exitCode, 1)
+    assert.match(stderr, /^error unexpected-answer {2}what answers at http:\S+ is not the service/)
+  })
+})
+
+describe('a service that is not there', () => {
+  it('is told apart from a refusal: exit code 7, and how to find one', async () => {
+    const { stderr, exitCode } = await inPipe(['tasks', 'list', '--url', 'http://127.0.0.1:9'])
+    assert.equal(exitCode, 7)
+    assert.match(
+      stderr,
+      /^error unreachable {2}no service answers at http:\/\/127\.0\.0\.1:9\n\n {2}\S+ .*\n {2}Nothing was changed/,
+    )
+    assert.match(stderr, /do {3}secondwind doctor --url http:\/\/127\.0\.0\.1:9\n/)
+  })
+
+  it('is refused at once where its address is none', async () => {
+    for (const url of ['localhost:4747', 'http://a:b@127.0.0.1/', 'ftp://127.0.0.1', 'http://127.0.0.1/?a=1', '']) {
+      const { stderr, exitCode } = await inPipe(['tasks', 'list', '--url', url])
+      assert.equal(exitCode, 2, url)
+      assert.match(stderr, /--url must be the address of a service/)
+    }
+  })
+})
+
+describe('a key', () => {
+  const sent = async (content: string): Promise<{ header: string | undefined; said: Ended }> => {
+    const folder = mkdtempSync(join(tmpdir(), 'secondwind-key-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'key')
+    writeFileSync(file, content)
+    let header: string | undefined
+    const url = await anAnswer(({ headers }, response) => {
+      header = headers.authorization
+      response.writeHead(401).end('{"code":"unauthenticated","detail":"No."}')
+    })
+    return { said: await inPipe(['tasks', 'list', '--url', url, '--key-file', file]), header }
+  }
+
+  it('is read from a file and sent as a bearer token, without its line break', async () => {
+    const { header, said } = await sent('sw_example_123\n')
+    assert.equal(header, 'Bearer sw_example_123')
+    assert.match(said.stderr, /does not know this key/)
+    assert.doesNotMatch(said.stderr, /sw_example/)
+  })
+
+  it('that cannot be one is refused before anything is sent, and not shown', async () => {
+    const { header, said } = await sent('two words\nand a line')
+    assert.equal(header, undefined)
+    assert.equal(said.exitCode, 2)
+    assert.match(said.stderr, /^error no-key {2}there is no key in /)
+    assert.doesNotMatch(said.stderr, /two words/)
+  })
+
+  it('is nowhere a flag: help says why', async () => {
+    const { stdout } = await inPipe(['tasks', 'list', '--help'])
+    assert.match(stdout.replaceAll(/\s+/g, ' '), /A key is no flag: everybody on a machine can read flags/)
+    const { url } = await aService()
+    assert.equal((await inPipe(['tasks', 'list', '--key', 'x', '--url', url])).exitCode, 2)
+  })
+})

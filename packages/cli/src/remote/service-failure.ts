@@ -1,0 +1,117 @@
+/** What the service refused, or did not answer, in four parts and with the exit code that a script can go by. */
+import { InvalidOptionError, ServiceError, UnreachableError, type TaskStatus } from '@secondwind/client'
+import { historyOf } from '@secondwind/resilience'
+import { sayMs } from '@secondwind/lab'
+import { EXIT_CODES, type ExitCode } from '../exit-codes.ts'
+import { Failure, problemsFailure, sayProblem } from '../failure.ts'
+import type { RemoteCall } from './remote-command.ts'
+
+type Asked = Pick<RemoteCall, 'url' | 'hasKey' | 'typed'> & { readonly isChange: boolean }
+
+const UNCHANGED = 'Nothing was changed.'
+const UNKNOWN = 'Whether it was done nobody knows: look before you try again.'
+
+/** The failure that tells it; whatever is none of these is thrown on as it is. */
+export function asFailure(error: unknown, asked: Asked): unknown {
+  if (error instanceof UnreachableError) return unreachable(error, asked)
+  if (error instanceof ServiceError) return refused(error, asked)
+  if (error instanceof InvalidOptionError)
+    return problemsFailure({ code: 'invalid-request', what: 'the service would refuse this' }, error.problems)
+  return error
+}
+
+function unreachable(error: UnreachableError, { url, isChange, typed }: Asked): Failure {
+  const { code, message } = deepest(error)
+  const isNobodyThere = code === 'ECONNREFUSED' || code === 'ENOTFOUND'
+  return new Failure({
+    code: 'unreachable',
+    what: `no service answers at ${url}`,
+    because: [`${code ?? message} after ${historyOf(error.cause)?.attempts ?? 1} attempts.`],
+    so: isChange && !isNobodyThere ? UNKNOWN : UNCHANGED,
+    next: [typed('doctor'), 'secondwind dev', 'export SECONDWIND_URL=http://127.0.0.1:4747'],
+    exitCode: EXIT_CODES.unavailable,
+  })
+}
+
+/** What the socket said, below all that was said about it. */
+function deepest(error: Error): { readonly code?: string; readonly message: string } {
+  let found: Error & { code?: string } = error
+  for (let depth = 0; depth < 10 && found.cause instanceof Error; depth++) found = found.cause
+  const first = found instanceof AggregateError ? (found.errors[0] as Error & { code?: string }) : found
+  return { message: first.message, ...(first.code !== undefined && { code: first.code }) }
+}
+
+function refused(error: ServiceError, asked: Asked): Failure {
+  const { code, status, detail, problems, requestId, retryAfterMs, taskStatus } = error
+  return new Failure({
+    code,
+    what: whatOf(error, asked),
+    because: [
+      detail,
+      ...problems.map(sayProblem),
+      ...(taskStatus === undefined || detail.includes(taskStatus) ? [] : [`The task is ${taskStatus}.`]),
+      ...(retryAfterMs === undefined ? [] : [`It asks to come back in ${sayMs(retryAfterMs)}.`]),
+      ...(requestId === undefined || status < 500 ? [] : [`Its log has more beside ${requestId}.`]),
+    ],
+    so: asked.isChange && status >= 500 ? UNKNOWN : UNCHANGED,
+    next: nextOf(error, asked),
+    ...(problems.length > 0 && { problems }),
+    exitCode: exitCodeOf(error),
+  })
+}
+
+function whatOf(error: ServiceError, { url, hasKey }: Asked): string {
+  const { status, code } = error
+  if (status === 401) return hasKey ? `${url} does not know this key` : `${url} asks for a key`
+  if (status === 403) return `${url} does not allow this`
+  if (code === 'unexpected-answer') return `what answers at ${url} is not the service`
+  if (code === 'route-not-found') return `the service at ${url} does not know this request`
+  if (code.endsWith('-not-found')) return `there is no such ${code.replace('-not-found', '')}`
+  if (isBusy(status)) return `the service at ${url} cannot do this now`
+  if (exitCodeOf(error) === EXIT_CODES.conflict) return 'this cannot be done as things are'
+  return status < 500 ? 'the service refused this' : `the service failed with ${status}`
+}
+
+/** By status, but for what has a meaning of its own. */
+function exitCodeOf({ status, code }: ServiceError): ExitCode {
+  if (code === 'idempotency-conflict') return EXIT_CODES.conflict
+  if (code.endsWith('-not-found')) return EXIT_CODES.notFound
+  if (isBusy(status)) return EXIT_CODES.unavailable
+  return BY_STATUS[status] ?? EXIT_CODES.failed
+}
+
+const BY_STATUS: { readonly [status: number]: ExitCode } = {
+  400: EXIT_CODES.usage,
+  401: EXIT_CODES.notAllowed,
+  403: EXIT_CODES.notAllowed,
+  404: EXIT_CODES.notFound,
+  409: EXIT_CODES.conflict,
+  412: EXIT_CODES.conflict,
+  413: EXIT_CODES.usage,
+  414: EXIT_CODES.usage,
+  422: EXIT_CODES.usage,
+}
+
+function isBusy(status: number): boolean {
+  return [408, 429, 502, 503, 504].includes(status)
+}
+
+function nextOf({ status, code, taskId, taskStatus }: ServiceError, { typed }: Asked): readonly string[] {
+  if (status === 401 || status === 403) return ['export SECONDWIND_KEY="$(cat your-key-file)"', typed('doctor')]
+  if (taskStatus !== undefined && taskId !== undefined) return [typed('tasks', BY_TASK_STATUS[taskStatus], taskId)]
+  if (taskId !== undefined) return [typed('tasks', 'get', taskId)]
+  if (code === 'task-not-found') return [typed('tasks', 'list')]
+  if (code === 'policy-not-found') return [typed('policies', 'list')]
+  return status >= 500 || isBusy(status) || code === 'route-not-found' || code === 'unexpected-answer'
+    ? [typed('doctor')]
+    : []
+}
+
+/** What can be done with a task that is not in the status that was asked for. */
+const BY_TASK_STATUS: { readonly [status in TaskStatus]: string } = {
+  PENDING: 'explain',
+  IN_FLIGHT: 'watch',
+  SUCCEEDED: 'get',
+  EXHAUSTED: 'replay',
+  CANCELLED: 'get',
+}

@@ -1,0 +1,52 @@
+import { createClient, type Client, type RetryTask } from '@secondwind/client'
+import { DEFAULT_CONFIG, startService } from '@secondwind/service'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+import { atTerminal, inPipe } from '../command-line.test-kit.ts'
+
+type Screening = Parameters<typeof atTerminal>[1]
+
+export interface RunningService {
+  readonly url: string
+  readonly client: Client
+  /** The command line on a terminal, for this service. */
+  readonly atTerminal: (words: readonly string[], screening?: Screening) => ReturnType<typeof atTerminal>
+  /** The same in a pipe. */
+  readonly inPipe: (words: readonly string[], screening?: Screening) => ReturnType<typeof inPipe>
+  /** A task for a practice endpoint of this service, as `503x2`. */
+  readonly aTask: (script: string, parts?: object) => Promise<RetryTask>
+}
+
+/** A service in this process, with practice endpoints and a store in memory, on a free port. */
+export async function aService(): Promise<RunningService> {
+  const service = await startService({
+    config: { ...DEFAULT_CONFIG, port: 0, store: 'memory' },
+    isDevelopment: true,
+    log: () => undefined,
+    logLevel: 'error',
+  })
+  onTestFinished(() => service.stop())
+  const { url } = service
+  const client = createClient({ url })
+  const atService = (words: readonly string[]): readonly string[] => [...words, '--url', url]
+  return {
+    url,
+    client,
+    atTerminal: (words, screening) => atTerminal(atService(words), screening),
+    inPipe: (words, screening) => inPipe(atService(words), screening),
+    aTask: (script, parts = {}) => client.tasks.enqueue({ targetUrl: `${url}/_flaky/${script}`, ...parts }),
+  }
+}
+
+/** Something that listens, and answers like this. */
+export async function anAnswer(answer: RequestListener): Promise<string> {
+  const server = createServer(answer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}

@@ -1,0 +1,51 @@
+import { WaitDeadlineError, type RetryTask } from '@secondwind/client'
+import { sayMs } from '@secondwind/lab'
+import type { Answer, Option } from '../command.ts'
+import { EXIT_CODES } from '../exit-codes.ts'
+import { duration, readOptions } from '../input/read-options.ts'
+import type { RemoteCall } from '../remote/remote-command.ts'
+import { nextFor, showTask } from './task-page.ts'
+
+const LONGEST_WAIT_MS = 86_400_000
+
+export const WAIT_OPTION: Option = {
+  flag: '--wait <duration>',
+  say: 'wait so long at most for what comes of it; exit with 6 unless it succeeded',
+}
+
+/** The task once it has ended, or once `isEnough`; the exit code says whether it has succeeded. */
+export async function answerOnceSettled(
+  { client, clock, options, typed }: RemoteCall,
+  { taskId }: RetryTask,
+  isEnough: (task: RetryTask) => boolean,
+): Promise<Answer> {
+  const { wait: waitMs } = readOptions(options, { wait: duration(1, LONGEST_WAIT_MS) })
+  const { task, isLate } = await settled(client, taskId, { waitMs, isEnough })
+  const isDone = task.status === 'SUCCEEDED'
+  return {
+    data: task,
+    show: page => showTask(task, clock.now(), page),
+    verdict: isDone
+      ? 'It succeeded.'
+      : isLate
+        ? `It has not come to anything within ${sayMs(waitMs)}; it goes on.`
+        : `It did not succeed${task.endedAt === undefined ? ' at this attempt; it goes on' : ''}.`,
+    next: nextFor(task, typed),
+    exitCode: isDone ? EXIT_CODES.done : EXIT_CODES.no,
+  }
+}
+
+async function settled(
+  client: RemoteCall['client'],
+  taskId: string,
+  { waitMs, isEnough }: { readonly waitMs: number; readonly isEnough: (task: RetryTask) => boolean },
+): Promise<{ readonly task: RetryTask; readonly isLate: boolean }> {
+  let task: RetryTask | undefined
+  try {
+    for await (task of client.follow(taskId, { deadline: { inMs: waitMs } })) if (isEnough(task)) break
+    return { task: task!, isLate: false }
+  } catch (error) {
+    if (!(error instanceof WaitDeadlineError) || task === undefined) throw error
+    return { task, isLate: true }
+  }
+}

@@ -1,0 +1,123 @@
+import type { RetryTaskInput } from '@secondwind/client'
+import { readFile } from 'node:fs/promises'
+import type { Answer, Command, GivenOptions } from '../command.ts'
+import { Failure } from '../failure.ts'
+import { readDocument } from '../input/read-document.ts'
+import { instant } from '../input/read-instant.ts'
+import { duration, optional, readOptions, text, type Reader } from '../input/read-options.ts'
+import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { nextFor, showTask } from './task-page.ts'
+import { answerOnceSettled, WAIT_OPTION } from './settled.ts'
+
+export const submitCommand: Command = remoteCommand({
+  path: ['tasks', 'submit'],
+  summary: 'hands a request over; once this returns it is on disk',
+  arguments: [
+    {
+      usage: '<target>',
+      say: 'the address to call; or a whole task as JSON: a file, the document as it stands, or - for stdin',
+    },
+  ],
+  options: [
+    { flag: '--method <method>', say: 'POST unless told' },
+    { flag: '--header <name:value>', say: 'sent with every attempt; secrets belong in a file', isRepeatable: true },
+    { flag: '--body <text>', say: 'what to send; @file takes a file, - takes stdin' },
+    { flag: '--policy-id <name>', say: 'by this policy (default)' },
+    { flag: '--idempotency-key <key>', say: 'the same key and the same request are the same task' },
+    { flag: '--delay <duration>', say: 'how long to wait before the first attempt' },
+    { flag: '--not-before <time>', say: 'no attempt before that: 10min, or 2026-11-16T02:00:00Z' },
+    { flag: '--deadline <time>', say: 'no attempt after that' },
+    { flag: '--metadata <name=value>', say: 'kept and shown, never sent', isRepeatable: true },
+    WAIT_OPTION,
+  ],
+  examples: [
+    'tasks submit http://127.0.0.1:4747/_flaky/503x2 --body hello --wait 1min',
+    'tasks submit task.json --idempotency-key order-8812',
+  ],
+  isChange: true,
+  run: submit,
+})
+
+async function submit(call: RemoteCall): Promise<Answer> {
+  const { client, args, options, terminal, clock, typed } = call
+  const asked = await readTask(args[0] as string, options, terminal, clock.now())
+  const { isNew, ...task } = await client.tasks.enqueue(asked)
+  if (!isNew) terminal.tell('this request had come before, with this key: it is the same task\n')
+  if (options['wait'] !== undefined) return answerOnceSettled(call, task, () => false)
+  return {
+    data: task,
+    show: page => showTask(task, clock.now(), page),
+    next: [typed('tasks', 'watch', task.taskId), ...nextFor(task, typed)],
+  }
+}
+
+/** The document, if there is one, and what flags put in place of its fields; the client checks the whole. */
+async function readTask(
+  target: string,
+  options: GivenOptions,
+  terminal: Pick<Terminal, 'readInput'>,
+  now: number,
+): Promise<RetryTaskInput> {
+  const { delay, deadline, body, header, metadata, ...given } = readOptions(options, {
+    method: optional(text()),
+    header: optional(pairs(':', 'a header such as content-type: application/json')),
+    body: optional(text()),
+    policyId: optional(text()),
+    idempotencyKey: optional(text()),
+    delay: optional(duration(0, 315_576_000_000)),
+    notBefore: optional(instant(now, 'ahead')),
+    deadline: optional(instant(now, 'ahead')),
+    metadata: optional(pairs('=', 'a pair such as team=checkout')),
+  })
+  const document = /^https?:\/\//i.test(target)
+    ? { targetUrl: target }
+    : ((await readDocument(target, 'task', terminal)) as RetryTaskInput)
+  const flags = {
+    ...given,
+    headers: header,
+    delayMs: delay,
+    deadlineAt: deadline,
+    metadata,
+    ...(body === undefined ? {} : await readBody(body, terminal)),
+  }
+  const typed = Object.entries(flags).filter(([, value]) => value !== undefined)
+  return { ...document, ...Object.fromEntries(typed) }
+}
+
+/** `name: value`, as often as it was given. */
+function pairs(separator: string, must: string): Reader<{ readonly [name: string]: string }> {
+  return given => {
+    const entries = [given].flat().map(one => {
+      const at = String(one).indexOf(separator)
+      return [
+        String(one).slice(0, at).trim(),
+        String(one)
+          .slice(at + 1)
+          .trim(),
+        at,
+      ] as const
+    })
+    if (entries.some(([name, , at]) => at < 1 || name === '')) return { must }
+    return { value: Object.fromEntries(entries.map(([name, value]) => [name, value])) }
+  }
+}
+
+async function readBody(
+  given: string,
+  { readInput }: Pick<Terminal, 'readInput'>,
+): Promise<Pick<RetryTaskInput, 'body' | 'bodyBase64'>> {
+  if (given === '-') return { body: await readInput() }
+  if (!given.startsWith('@')) return { body: given }
+  try {
+    // As bytes: a signature is over bytes, and not every file is text.
+    return { bodyBase64: (await readFile(given.slice(1))).toString('base64') }
+  } catch (error) {
+    throw new Failure({
+      code: 'not-readable',
+      what: `the body ${given.slice(1)} cannot be read`,
+      because: [`${(error as Error).message}.`],
+      so: 'Nothing was sent.',
+    })
+  }
+}

@@ -1,0 +1,62 @@
+import type { RetryTask } from '@secondwind/client'
+import { sayWhen } from '../output/say-time.ts'
+import { labelled, wrap, type Page } from '../terminal/page.ts'
+
+const LABEL_WIDTH = 13
+
+/** All that there is to say of one task. */
+export function showTask(task: RetryTask, now: number, page: Page): string {
+  const { bold } = page.colors
+  return [
+    `${bold(task.taskId)}  ${task.status}`,
+    wrap(`${task.method} ${task.targetUrl}`, page.columns, '  '),
+    ...(task.waits === undefined ? [] : ['', wrap(task.waits, page.columns)]),
+    '',
+    ...factsOf(task, now).map(([label, text]) =>
+      labelled(`  ${label}`, text, { columns: page.columns, width: LABEL_WIDTH }),
+    ),
+  ].join('\n')
+}
+
+function factsOf(task: RetryTask, now: number): readonly (readonly [string, string])[] {
+  const { attemptNumber, generation, nextAttemptAt, reason, endedAt, lastAttempt, metadata } = task
+  const replayed = generation === 1 ? '' : `, in generation ${generation}`
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['attempts', `${attemptNumber}${replayed}`],
+    ['last', lastAttempt && sayEnd(lastAttempt)],
+    ['next', nextAttemptAt === undefined ? undefined : sayWhen(nextAttemptAt, now)],
+    ['given up', reason],
+    ['ended', endedAt === undefined ? undefined : sayWhen(endedAt, now)],
+    ['cancelled', task.cancelRequested && 'when the attempt under way has ended'],
+    ['deadline', sayWhen(task.expiresAt, now)],
+    ['created', sayWhen(task.createdAt, now)],
+    ['policy', `${task.policyId}@${task.policyVersion}`],
+    ['key', task.idempotencyKey],
+    ['body', `${task.bodyBytes} bytes`],
+    ...Object.entries(task.headers).map(([name, value]) => ['header', `${name}: ${value}`] as const),
+    ...Object.entries(metadata ?? {}).map(([name, value]) => ['metadata', `${name}=${value}`] as const),
+    ['note', task.note],
+  ]
+  return facts.flatMap(([label, text]) => (text === undefined ? [] : [[label, text] as const]))
+}
+
+/** `transient http-503: the target answered 503`. */
+function sayEnd({ outcome, errorCode, errorMessage }: NonNullable<RetryTask['lastAttempt']>): string {
+  return `${[outcome, errorCode].filter(Boolean).join(' ')}${errorMessage === undefined ? '' : `: ${errorMessage}`}`
+}
+
+/** What can be done with a task as it is. */
+export function nextFor(
+  { status, taskId }: RetryTask,
+  typed: (...words: readonly string[]) => string,
+): readonly string[] {
+  return NEXT[status].map(verb => typed('tasks', verb, taskId))
+}
+
+const NEXT: { readonly [status in RetryTask['status']]: readonly string[] } = {
+  PENDING: ['explain', 'attempt-now', 'cancel'],
+  IN_FLIGHT: ['watch', 'cancel'],
+  SUCCEEDED: ['attempts'],
+  EXHAUSTED: ['attempts', 'replay'],
+  CANCELLED: ['attempts'],
+}

@@ -1,0 +1,66 @@
+import type { RetryTask } from '@secondwind/client'
+import { sayDistance, whenCell } from '../output/say-time.ts'
+import type { Table } from '../terminal/table.ts'
+
+/** One line for each task: what it is, and what comes next. */
+export function taskTable(tasks: readonly RetryTask[], now: number): Table {
+  return {
+    columns: [
+      { name: 'taskId' },
+      { name: 'status' },
+      { name: 'attempts', field: 'attemptNumber', align: 'right' },
+      { name: 'next', field: 'nextAttemptAt', dropOrder: 5 },
+      { name: 'last', field: 'errorCode', dropOrder: 4 },
+      { name: 'ended', field: 'endedAt', dropOrder: 3 },
+      { name: 'call', field: 'targetUrl', dropOrder: 2 },
+      { name: 'policy', field: 'policyId', dropOrder: 1 },
+      { name: 'method', isOnlyData: true },
+      { name: 'reason', isOnlyData: true },
+      { name: 'createdAt', isOnlyData: true },
+      { name: 'destination', isOnlyData: true },
+      { name: 'waits', isOnlyData: true },
+    ],
+    rows: tasks.map(task => [
+      task.taskId,
+      task.status,
+      task.attemptNumber,
+      whenCell(task.nextAttemptAt, now),
+      { value: task.lastAttempt?.errorCode, say: lastOf(task) },
+      whenCell(task.endedAt, now),
+      { value: task.targetUrl, say: `${task.method} ${shortened(task.targetUrl)}` },
+      { value: task.policyId, say: `${task.policyId}@${task.policyVersion}` },
+      task.method,
+      task.reason ?? '',
+      task.createdAt,
+      task.destination,
+      task.waits ?? '',
+    ]),
+  }
+}
+
+/** Why it was given up, and how its newest attempt ended, where that tells more. */
+function lastOf({ reason, lastAttempt }: Pick<RetryTask, 'reason' | 'lastAttempt'>): string {
+  return (
+    [reason === 'permanent' ? undefined : reason, lastAttempt?.errorCode].filter(Boolean).join(' ') || (reason ?? '')
+  )
+}
+
+const LONGEST_CALL = 48
+
+/** Of an address the end tells one task from another. */
+function shortened(url: string): string {
+  return url.length <= LONGEST_CALL ? url : `…${url.slice(1 - LONGEST_CALL)}`
+}
+
+/** A task in a line, as somebody says it who watches. */
+export function sayTask(task: RetryTask, now: number): string {
+  const { status, attemptNumber, nextAttemptAt } = task
+  const attempts = `${attemptNumber} ${attemptNumber === 1 ? 'attempt' : 'attempts'}`
+  const parts = [
+    status,
+    attempts,
+    lastOf(task),
+    nextAttemptAt === undefined ? '' : `next ${sayDistance(nextAttemptAt, now)}`,
+  ]
+  return `${task.taskId}  ${parts.filter(part => part !== '').join('  ')}`
+}

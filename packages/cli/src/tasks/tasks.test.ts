@@ -1,0 +1,187 @@
+import type { RetryTask } from '@secondwind/client'
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, onTestFinished } from 'vitest'
+import { aService } from '../remote/service.test-kit.ts'
+
+interface Listed {
+  readonly items: readonly RetryTask[]
+  readonly nextCursor?: string
+}
+
+describe('tasks submit', () => {
+  it('hands a request over with all that flags say, and prints the task', async () => {
+    const { url, inPipe, client } = await aService()
+    const words = [
+      'tasks',
+      'submit',
+      `${url}/_flaky/503x500`,
+      '--method',
+      'PUT',
+      '--header',
+      'x-one: a: b',
+      '--header',
+      'x-two:',
+    ]
+    const more = ['--body', 'hello', '--idempotency-key', 'order-1', '--metadata', 'team=checkout', '--delay', '1h']
+    const { stdout, exitCode } = await inPipe([...words, ...more, '--deadline', '5h', '--json'])
+    assert.equal(exitCode, 0)
+    const task = await client.tasks.get((JSON.parse(stdout) as RetryTask).taskId)
+    assert.deepEqual(
+      [task.method, task.headers, task.bodyBytes, task.idempotencyKey, task.metadata],
+      ['PUT', { 'x-one': 'a: b', 'x-two': '' }, 5, 'order-1', { team: 'checkout' }],
+    )
+    assert.equal(Math.round((task.nextAttemptAt! - task.createdAt) / 60_000), 60)
+    assert.equal(Math.round((task.deadlineAt! - task.createdAt) / 3_600_000), 5)
+  })
+
+  it('says that the same request with the same key is the same task', async () => {
+    const { url, inPipe } = await aService()
+    const words = ['tasks', 'submit', `${url}/_flaky/200`, '--idempotency-key', 'order-1', '--delay', '1h', '--json']
+    const [first, second] = [await inPipe(words), await inPipe(words)]
+    assert.equal((JSON.parse(first.stdout) as RetryTask).taskId, (JSON.parse(second.stdout) as RetryTask).taskId)
+    assert.deepEqual([first.stderr, second.stderr.includes('had come before')], ['', true])
+  })
+
+  it('takes a whole task as a document, from a file or stdin, and a body from a file as its bytes', async () => {
+    const { url, inPipe, client } = await aService()
+    const folder = mkdtempSync(join(tmpdir(), 'secondwind-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const body = join(folder, 'body')
+    writeFileSync(body, Uint8Array.from([0, 255, 128]))
+    const document = JSON.stringify({ targetUrl: `${url}/_flaky/200`, method: 'PUT', delayMs: 3_600_000 })
+    const { stdout } = await inPipe(['tasks', 'submit', '-', '--body', `@${body}`, '--json'], { input: document })
+    const { bodyBytes, method } = await client.tasks.get((JSON.parse(stdout) as RetryTask).taskId)
+    assert.deepEqual([bodyBytes, method], [3, 'PUT'])
+    const missing = await inPipe(['tasks', 'submit', url, '--body', `@${body}-not-there`])
+    assert.match(missing.stderr, /^error not-readable .*\n\n {2}ENOENT.*\n {2}Nothing was sent\./)
+  })
+
+  it('waits for the end where it is told to, and exits with 6 unless it succeeded', async () => {
+    const { url, atTerminal, inPipe } = await aService()
+    const done = await atTerminal(['tasks', 'submit', `${url}/_flaky/503`, '--wait', '1min'])
+    assert.deepEqual([done.exitCode, /SUCCEEDED\n(.*\n)*It succeeded\.\n$/.test(done.stdout)], [0, true], done.stderr)
+    const dead = await inPipe(['tasks', 'submit', `${url}/_flaky/400`, '--wait', '1min', '--json'])
+    assert.equal(dead.exitCode, 6)
+    assert.equal((JSON.parse(dead.stdout) as { verdict: string }).verdict, 'It did not succeed.')
+    const late = await inPipe(['tasks', 'submit', `${url}/_flaky/200`, '--delay', '1h', '--wait', '50ms', '--json'])
+    assert.equal(late.exitCode, 6)
+    assert.match(
+      (JSON.parse(late.stdout) as { verdict: string }).verdict,
+      /not come to anything within 50 ms; it goes on/,
+    )
+  })
+
+  it('says everything that is wrong at once, and sends nothing', async () => {
+    const { inPipe, client, url } = await aService()
+    const { stderr, exitCode } = await inPipe(['tasks', 'submit', url, '--header', 'nonsense', '--delay', 'soon'])
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /--header must be a header such as/)
+    assert.match(stderr, /--delay must be a duration/)
+    const wrong = await inPipe(['tasks', 'submit', '{"url":"http://api.example","metod":"PUT"}'])
+    assert.match(wrong.stderr, /did you mean targetUrl\?[^]*did you mean method\?/)
+    assert.deepEqual((await client.tasks.list().page()).items, [])
+  })
+})
+
+describe('tasks list', () => {
+  it('lists by filter: tabs in a pipe, a table on a terminal, documents for programs', async () => {
+    const { aTask, inPipe, atTerminal } = await aService()
+    const waiting = await aTask('200', { delayMs: 3_600_000 })
+    const other = await aTask('200', { delayMs: 3_600_000, policy: { maxAttempts: 2 } })
+    const tabs = await inPipe(['tasks', 'list', '--policy-id', 'default'])
+    const [heading, row, ...rest] = tabs.stdout.trimEnd().split('\n')
+    assert.deepEqual(heading!.split('\t').slice(0, 4), ['taskId', 'status', 'attemptNumber', 'nextAttemptAt'])
+    assert.deepEqual(row!.split('\t').slice(0, 4), [waiting.taskId, 'PENDING', '0', String(waiting.nextAttemptAt)])
+    assert.deepEqual(rest, [])
+    const page = await atTerminal(['tasks', 'list', '--status', 'pending', '--created-from', '1h'])
+    assert.match(page.stdout, new RegExp(`TASKID .*\n${other.taskId} .* in (?:60|1) (?:min|h).*\n${waiting.taskId}`))
+    const lines = (await inPipe(['tasks', 'list', '--ndjson'])).stdout.trimEnd().split('\n')
+    assert.deepEqual(
+      lines.map(line => (JSON.parse(line) as RetryTask).taskId),
+      [other.taskId, waiting.taskId],
+    )
+    assert.equal((await inPipe(['tasks', 'list', '--ids'])).stdout, `${other.taskId}\n${waiting.taskId}\n`)
+    const nothing = await atTerminal(['tasks', 'list', '--status', 'EXHAUSTED'])
+    assert.deepEqual([nothing.stdout, nothing.exitCode], ['No tasks match.\n', 0])
+  })
+
+  it('reads as many pages as it takes, and says how to read on', async () => {
+    const { client, url, inPipe } = await aService()
+    const task = { targetUrl: `${url}/_flaky/200`, delayMs: 3_600_000 }
+    await client.tasks.enqueueMany(Array.from({ length: 260 }, () => task))
+    const first = await inPipe(['tasks', 'list', '--limit', '250', '--json'])
+    const { items, nextCursor } = JSON.parse(first.stdout) as Listed
+    assert.equal(new Set(items.map(({ taskId }) => taskId)).size, 250)
+    const people = await inPipe(['tasks', 'list', '--limit', '250'])
+    assert.match(
+      people.stderr,
+      new RegExp(`try {2}secondwind tasks list --limit 250 --url \\S+ --cursor ${nextCursor!}`),
+    )
+    const second = await inPipe(['tasks', 'list', '--limit', '250', '--cursor', nextCursor!, '--json'])
+    assert.equal((JSON.parse(second.stdout) as Listed).items.length, 10)
+    assert.equal((JSON.parse(second.stdout) as Listed).nextCursor, undefined)
+  })
+})
+
+describe('one task', () => {
+  it('is shown with its attempts, and with why it waits', async () => {
+    const { aTask, client, atTerminal, inPipe } = await aService()
+    const policy = { maxAttempts: 3, initialDelayMs: 3_600_000, jitterType: 'NONE', maxDelayMs: 3_600_000 }
+    const { taskId } = await aTask('503x500', { policy, headers: { authorization: 'Bearer secret' } })
+    for await (const { attemptNumber } of client.follow(taskId)) if (attemptNumber === 1) break
+    const shown = await atTerminal(['tasks', 'get', taskId])
+    assert.match(shown.stdout, /PENDING\nPOST http.*\n\nAttempt 2 is due in .*\n/)
+    assert.match(shown.stdout, /header {5}authorization: \[redacted\]/)
+    assert.match(shown.stderr, new RegExp(`try {2}secondwind tasks explain ${taskId} --url`))
+    const { stdout } = await inPipe(['tasks', 'attempts', taskId, '--csv'])
+    assert.match(
+      stdout,
+      /^generation,attemptNumber,startedAt,durationMs,outcome,responseStatus,errorCode,errorMessage\n1,1,\d+,[\d.]+,transient,503,http-503,/,
+    )
+    const why = await atTerminal(['tasks', 'explain', taskId])
+    assert.match(why.stdout, /next attempt {3}\d{4}-\d\d-\d\dT.*, in /)
+  })
+
+  it('is cancelled after a yes, and never without one', async () => {
+    const { aTask, client, atTerminal, inPipe } = await aService()
+    const { taskId } = await aTask('200', { delayMs: 3_600_000 })
+    const unasked = await inPipe(['tasks', 'cancel', taskId])
+    assert.equal(unasked.exitCode, 2)
+    assert.match(
+      unasked.stderr,
+      /^\S+ {2}PENDING\n[^]*error cannot-ask {2}[^]*do {3}secondwind tasks cancel \S+ --url \S+ --yes\n/,
+    )
+    const declined = await atTerminal(['tasks', 'cancel', taskId], { answers: ['no'] })
+    assert.deepEqual([declined.exitCode, declined.questions], [2, ['cancel this task? (yes/no) ']])
+    assert.match(declined.stderr, /error not-confirmed .*\n\n {2}The answer was "no"\./)
+    assert.equal((await client.tasks.get(taskId)).status, 'PENDING')
+    const agreed = await atTerminal(['tasks', 'cancel', taskId], { answers: ['yes'] })
+    assert.deepEqual([agreed.exitCode, agreed.stdout], [0, `cancelled ${taskId}\n`])
+    const again = await inPipe(['tasks', 'cancel', taskId, '--yes', '--json'])
+    assert.equal((JSON.parse(again.stdout) as RetryTask).status, 'CANCELLED')
+  })
+
+  it('that has succeeded is not asked about, and refused with what it is', async () => {
+    const { aTask, client, atTerminal } = await aService()
+    const { taskId } = await client.waitFor((await aTask('200')).taskId)
+    const { exitCode, stderr, questions } = await atTerminal(['tasks', 'cancel', taskId])
+    assert.deepEqual([exitCode, questions], [5, []])
+    assert.match(stderr, /^error wrong-status {2}this cannot be done as things are\n\n {2}It is SUCCEEDED\./)
+  })
+
+  it('is replayed, and the next attempt made now, waiting for what comes of that one attempt', async () => {
+    const { aTask, client, inPipe } = await aService()
+    const { taskId } = await client.waitFor((await aTask('400,503,200')).taskId)
+    const replayed = await inPipe(['tasks', 'replay', taskId, '--wait', '30s', '--json'])
+    const { status, attemptNumber, generation, verdict } = JSON.parse(replayed.stdout) as RetryTask & {
+      verdict: string
+    }
+    assert.deepEqual([status, attemptNumber, generation], ['PENDING', 1, 2])
+    assert.deepEqual([replayed.exitCode, verdict], [6, 'It did not succeed at this attempt; it goes on.'])
+    const made = await inPipe(['tasks', 'attempt-now', taskId, '--wait', '30s', '--json'])
+    assert.deepEqual([made.exitCode, (JSON.parse(made.stdout) as RetryTask).status], [0, 'SUCCEEDED'])
+  })
+})

@@ -1,0 +1,63 @@
+import type { RetryTask } from '@secondwind/client'
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { aService } from '../remote/service.test-kit.ts'
+
+describe('tasks watch', () => {
+  it('says a line for each change of a task until it ends, and exits with 0 if it succeeded', async () => {
+    const { aTask, inPipe } = await aService()
+    const { taskId } = await aTask('503', { delayMs: 300 })
+    const { stdout, exitCode } = await inPipe(['tasks', 'watch', taskId])
+    const lines = stdout.trimEnd().split('\n')
+    assert.match(lines[0]!, new RegExp(`^\\d{4}-\\d\\d-\\d\\dT[\\d:]+Z {2}${taskId} {2}PENDING {2}0 attempts {2}next `))
+    assert.match(lines.at(-1)!, /SUCCEEDED {2}2 attempts$/)
+    assert.equal(exitCode, 0)
+  })
+
+  it('exits with 6 if the task was given up, or did not end in time', async () => {
+    const { aTask, inPipe } = await aService()
+    const dead = await inPipe(['tasks', 'watch', (await aTask('400', { delayMs: 100 })).taskId, '--json'])
+    const last = JSON.parse(dead.stdout.trimEnd().split('\n').at(-1)!) as RetryTask
+    assert.deepEqual([last.status, dead.exitCode], ['EXHAUSTED', 6])
+    const late = await inPipe(['tasks', 'watch', (await aTask('200', { delayMs: 3_600_000 })).taskId, '--for', '50ms'])
+    assert.equal(late.exitCode, 6)
+  })
+
+  it('says of many what became of those that leave the list', async () => {
+    const { aTask, inPipe } = await aService()
+    const { taskId } = await aTask('200', { delayMs: 700 })
+    const stays = await aTask('200', { delayMs: 3_600_000 })
+    const words = ['tasks', 'watch', '--status', 'PENDING', '--every', '500ms', '--for', '3s', '--ndjson']
+    const { stdout, exitCode } = await inPipe(words)
+    const seen = stdout
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line) as RetryTask)
+    const changesOf = (id: string): readonly string[] =>
+      seen.filter(one => one.taskId === id).map(({ status }) => status)
+    assert.deepEqual([changesOf(taskId).at(0), changesOf(taskId).at(-1)], ['PENDING', 'SUCCEEDED'])
+    assert.deepEqual([changesOf(stays.taskId), exitCode], [['PENDING'], 0])
+  })
+
+  it('redraws one page on a terminal, and none that is higher than the screen', async () => {
+    const { aTask, client, url, atTerminal } = await aService()
+    const { taskId } = await aTask('503', { delayMs: 300 })
+    const one = await atTerminal(['tasks', 'watch', taskId])
+    // eslint-disable-next-line no-control-regex
+    const pages = one.stdout.split(/\u001B\[\d+A\u001B\[J/)
+    assert.ok(pages.length >= 2, one.stdout)
+    assert.match(pages.at(-1)!, /SUCCEEDED/)
+    const task = { targetUrl: `${url}/_flaky/200`, delayMs: 3_600_000 }
+    await client.tasks.enqueueMany(Array.from({ length: 40 }, () => task))
+    const many = await atTerminal(['tasks', 'watch', '--limit', '40', '--for', '100ms'])
+    assert.match(many.stdout, /and \d+ more lines\n$/)
+    assert.ok(many.stdout.trimEnd().split('\n').length <= 23)
+  })
+
+  it('refuses a filter beside a task, and a task that nobody knows', async () => {
+    const { inPipe } = await aService()
+    const id = '019a8b1c-5f00-7d3e-9a41-0c2f6e5b7a2a'
+    assert.equal((await inPipe(['tasks', 'watch', id, '--status', 'PENDING'])).exitCode, 2)
+    assert.equal((await inPipe(['tasks', 'watch', id])).exitCode, 3)
+  })
+})

@@ -1,0 +1,140 @@
+/** Tasks as they change: a page that is redrawn on a terminal, a line for each change elsewhere. */
+import type { RetryTask } from '@secondwind/client'
+import { deadline } from '@secondwind/resilience'
+import type { Command } from '../command.ts'
+import { EXIT_CODES, type ExitCode } from '../exit-codes.ts'
+import { usageFailure } from '../failure.ts'
+import { duration, optional, readOptions, wholeNumber, withDefault } from '../input/read-options.ts'
+import { sayInstant } from '../output/say-time.ts'
+import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
+import { livePage } from '../terminal/live-page.ts'
+import { createPage } from '../terminal/page.ts'
+import { looksAtMany, looksAtOne, type Look } from './looks.ts'
+import { FILTER_OPTIONS, readFilter } from './task-options.ts'
+import { sayTask } from './task-table.ts'
+
+const USUAL_LIMIT = 20
+const USUAL_EVERY_MS = 2_000
+
+export const watchCommand: Command = remoteCommand({
+  path: ['tasks', 'watch'],
+  summary: 'a task until it ends, or the newest tasks as they change',
+  arguments: [{ usage: '[taskId]', say: 'the id of a task; without it, all that match' }],
+  options: [
+    ...FILTER_OPTIONS,
+    { flag: '--limit <number>', say: `how many of the newest (${USUAL_LIMIT})` },
+    { flag: '--every <duration>', say: 'how often to look at many (2s)' },
+    { flag: '--for <duration>', say: 'stop after that' },
+    { flag: '--ndjson', say: 'a JSON document for each change, one a line; so does --json' },
+  ],
+  examples: ['tasks watch 01a1e2a2-09b8-7b02-87fa-57f25d3342be', 'tasks watch --status PENDING --for 2s'],
+  run: watch,
+})
+
+async function watch(call: RemoteCall): Promise<ExitCode> {
+  const { options, clock, terminal } = call
+  const {
+    limit,
+    every,
+    for: forMs,
+  } = readOptions(options, {
+    limit: withDefault(USUAL_LIMIT, wholeNumber(1, 200)),
+    every: withDefault(USUAL_EVERY_MS, duration(500, 3_600_000)),
+    for: optional(duration(1, 86_400_000)),
+  })
+  const taskId = call.args[0] as string | undefined
+  const filter = readFilter(options, clock.now())
+  if (taskId !== undefined) refuseFilter(filter, call, taskId)
+  const enough = forMs === undefined ? undefined : deadline({ inMs: forMs }, clock)
+  const looks =
+    taskId === undefined
+      ? looksAtMany(call, { filter, limit, everyMs: every }, enough?.signal)
+      : looksAtOne(call, taskId, enough?.signal)
+  const forget = terminal.onInterrupt?.(() => terminal.tell(sayStopped(call, taskId)))
+  try {
+    const last = await showLooks(call, looks)
+    return last?.status === 'SUCCEEDED' ? EXIT_CODES.done : EXIT_CODES.no
+  } catch (error) {
+    if (!enough?.signal.aborted) throw error
+    // Of many there is no end to wait for; the one that was named has not come to its own.
+    return taskId === undefined ? EXIT_CODES.done : EXIT_CODES.no
+  } finally {
+    forget?.()
+    enough?.release()
+  }
+}
+
+function refuseFilter(filter: object, { typed }: RemoteCall, taskId: string): void {
+  if (Object.keys(filter).length === 0) return
+  throw usageFailure({
+    code: 'wrong-option',
+    what: 'a task that is named needs no filter',
+    because: ['Filters choose among many.'],
+    next: [typed('tasks', 'watch', taskId)],
+  })
+}
+
+/** Times to the next attempt go on between two looks. */
+const REDRAW_MS = 1_000
+
+/** Shows each, and returns the task that changed last. */
+async function showLooks(call: RemoteCall, looks: AsyncIterable<Look>): Promise<RetryTask | undefined> {
+  const { out } = call.terminal
+  const isDocument = call.options['json'] === true || call.options['ndjson'] === true
+  const show = out.isTerminal && !out.isAscii && !isDocument ? redrawing(call) : inLines(call, isDocument)
+  let last: RetryTask | undefined
+  try {
+    for await (const look of looks) {
+      show.look(look)
+      last = look.changed.at(-1) ?? last
+    }
+    return last
+  } finally {
+    show.end()
+  }
+}
+
+interface Show {
+  readonly look: (look: Look) => void
+  readonly end: () => void
+}
+
+function inLines({ terminal, clock }: RemoteCall, isDocument: boolean): Show {
+  const line = (task: RetryTask): string =>
+    isDocument ? JSON.stringify(task) : `${sayInstant(clock.now())}  ${sayTask(task, clock.now())}`
+  return {
+    look: ({ changed }) => terminal.write(changed.map(task => `${line(task)}\n`).join('')),
+    end: () => undefined,
+  }
+}
+
+function redrawing({ terminal, options, clock }: RemoteCall): Show {
+  const { out } = terminal
+  const page = createPage({ ...out, hasColors: out.hasColors && options['color'] !== false })
+  const live = livePage(terminal)
+  const ended = new AbortController()
+  let latest: Look | undefined
+  const redraw = async (): Promise<void> => {
+    while (!ended.signal.aborted) {
+      if (latest !== undefined) live.draw(latest.show(page))
+      await clock.sleep(REDRAW_MS, ended.signal)
+    }
+  }
+  // The only thing that ends its sleep is the end of the watch.
+  redraw().catch(() => undefined)
+  return {
+    look: look => {
+      latest = look
+      live.draw(look.show(page))
+    },
+    end: () => ended.abort(),
+  }
+}
+
+function sayStopped({ typed }: RemoteCall, taskId: string | undefined): string {
+  const lines =
+    taskId === undefined
+      ? [typed('tasks', 'watch')]
+      : [typed('tasks', 'watch', taskId), typed('tasks', 'cancel', taskId)]
+  return `\nstopped watching; the service goes on\ntry  ${lines.join('\n     ')}\n`
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { describe, it, vi } from 'vitest'
+import { aService } from '../remote/service.test-kit.ts'
+import { HAS_PTY, onPty } from './pty.test-kit.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+describe.skipIf(!HAS_PTY)(
+  `on a real terminal${HAS_PTY ? '' : ' (skipped: this machine has no script of util-linux)'}`,
+  () => {
+    it('a watched task is redrawn in its place until it ends', async () => {
+      const { aTask, url } = await aService()
+      const { taskId } = await aTask('503', { delayMs: 8_000 })
+      const { until, shown, exitCode } = onPty(['tasks', 'watch', taskId, '--url', url])
+      await until(/PENDING/)
+      assert.equal(await exitCode, 0)
+      // eslint-disable-next-line no-control-regex
+      assert.match(shown(), /\u001B\[\d+A\u001B\[J[^]*SUCCEEDED/)
+    })
+
+    it('an interrupt ends the watch and not the task: 130, and how to go on', async () => {
+      const { aTask, client, url } = await aService()
+      const { taskId } = await aTask('200', { delayMs: 3_600_000 })
+      const { until, shown, type, exitCode } = onPty(['tasks', 'watch', taskId, '--url', url])
+      await until(/PENDING/)
+      type('\u0003')
+      assert.equal(await exitCode, 130)
+      assert.match(
+        shown(),
+        new RegExp(`stopped watching; the service goes on\\r\\ntry {2}secondwind tasks watch ${taskId}`),
+      )
+      assert.equal((await client.tasks.get(taskId)).status, 'PENDING')
+    })
+
+    it('a destructive command shows what it will touch, asks, and takes a typed yes', async () => {
+      const { aTask, client, url } = await aService()
+      const { taskId } = await aTask('200', { delayMs: 3_600_000 })
+      const { until, shown, type, exitCode } = onPty(['tasks', 'cancel', taskId, '--url', url])
+      await until(/cancel this task\? \(yes\/no\) /)
+      assert.match(shown(), /PENDING\r\nPOST http/)
+      assert.equal((await client.tasks.get(taskId)).status, 'PENDING')
+      type('yes\r')
+      assert.equal(await exitCode, 0)
+      assert.equal((await client.tasks.get(taskId)).status, 'CANCELLED')
+    })
+
+    it('a list is a table as wide as the terminal, and no wider', async () => {
+      const { aTask, url } = await aService()
+      await aTask('200', { delayMs: 3_600_000 })
+      const { shown, exitCode } = onPty(['tasks', 'list', '--url', url])
+      assert.equal(await exitCode, 0)
+      const lines = shown().trimEnd().split('\r\n')
+      assert.match(lines[0]!, /^TASKID +STATUS +ATTEMPTS +NEXT/)
+      assert.ok(lines.every(line => line.length <= 100))
+    })
+  },
+)
