@@ -1,4 +1,5 @@
 import { fastify, LogController, type FastifyInstance } from 'fastify'
+import { drainRefused } from './answers/draining.ts'
 import { answerBrokenRequest, answerLine, createErrorHandler, sendRefusal } from './answers/error-handler.ts'
 import { KnownRoutes } from './answers/unknown-route.ts'
 import { closeInTime } from './closing.ts'
@@ -57,6 +58,7 @@ export function createApi(context: ApiContext): FastifyInstance {
   describeApi(api, context)
   if (log.level === 'debug' || log.level === 'trace') logAnswers(api)
   closeInTime(api, context)
+  drainRefused(api, context.clock)
   addRoutes(api, context)
   return api
 }

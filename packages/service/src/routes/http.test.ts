@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { describe, it } from 'vitest'
 import { refusalOf, serve, TASK } from './api.test-kit.ts'
 
@@ -160,6 +162,32 @@ describe('a body', () => {
     const metadata = '{"targetUrl":"https://api.example/","metadata":{"__proto__":"a","constructor":"b"}}'
     const { text } = await ask('POST', '/retry-tasks', { body: metadata })
     assert.ok(text.includes('"metadata":{"__proto__":"a","constructor":"b"}'), text)
+  })
+})
+
+describe('a caller that is refused while it is still sending', () => {
+  const head = (port: number, length: number): string =>
+    `POST /retry-tasks HTTP/1.1\r\nhost: localhost:${port}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`
+
+  it('can send the rest, then hears why, and keeps its connection', async () => {
+    const { port } = await serve()
+    const socket = connect({ host: '127.0.0.1', port })
+    let heard = ''
+    socket.on('data', chunk => void (heard += chunk.toString()))
+    const chunk = Buffer.alloc(1_000_000, 'x')
+    socket.write(head(port, 20 * chunk.length))
+    for (let n = 0; n < 20; n++) await new Promise(resolve => void socket.write(chunk, resolve))
+    socket.write(`GET /healthz HTTP/1.1\r\nhost: localhost:${port}\r\nconnection: close\r\n\r\n`)
+    await once(socket, 'close')
+    assert.match(heard, /^HTTP\/1\.1 413 .*body-too-large.*HTTP\/1\.1 200 OK/s)
+  })
+
+  it('is cut off when it goes on for too long', async () => {
+    const { port, clock, raw } = await serve()
+    const heard = raw(head(port, 20_000_000))
+    while (clock.pending === 0) await new Promise(resolve => void setImmediate(resolve))
+    await clock.advance(2_000)
+    assert.match(await heard, /^HTTP\/1\.1 413 /)
   })
 })
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
+import { hasBody } from './body-headers.ts'
 import { unasked } from './json-body.ts'
 import { isOwnHost, isOwnOrigin } from './hosts.ts'
 
@@ -50,10 +51,6 @@ function unreadable({ method, headers }: FastifyRequest): Refusal | undefined {
     detail: 'Bodies are read as they are, in UTF-8: send them without content-encoding, and with no other charset.',
     headers: { 'accept-encoding': 'identity' },
   })
-}
-
-function hasBody({ 'content-length': length = '0', 'transfer-encoding': coding }: FastifyRequest['headers']): boolean {
-  return coding !== undefined || length !== '0'
 }
 
 const JSON_RANGE = /^(?:\*\/\*|application\/(?:\*|json|problem\+json))$/i

@@ -74,7 +74,7 @@ const CAUSES: { readonly [code: string]: string } = {
 const TLS_CODE =
   /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERROR_IN_C|INVALID_(?:CA|PURPOSE)|PATH_LENGTH_|HOSTNAME_MISMATCH)/
 
-/** What undici calls a broken socket when it was the answer that broke the rules. */
+/** What undici calls a broken socket when it was the answer that it does not understand. */
 const BROKEN_RULES: readonly unknown[] = ['bad response', 'bad upgrade']
 
 function causeOf(error: unknown, code: string, isSent: boolean): FailureCause {
@@ -82,7 +82,7 @@ function causeOf(error: unknown, code: string, isSent: boolean): FailureCause {
   if (error instanceof TargetError) return { errorCode: error.code, say: error.message }
   if (code === 'target-forbidden') return { errorCode: code, say: String(message) }
   if (error instanceof errors.HTTPParserError) return brokenRule(error.message)
-  if (code === 'UND_ERR_SOCKET' && BROKEN_RULES.includes(message)) return { errorCode: 'bad-response' }
+  if (code === 'UND_ERR_SOCKET' && BROKEN_RULES.includes(message)) return unaskedInterim(message)
   const known = CAUSES[code]
   if (known !== undefined) return { errorCode: known }
   if (TLS_CODE.test(code)) return { errorCode: 'tls' }
@@ -90,6 +90,15 @@ function causeOf(error: unknown, code: string, isSent: boolean): FailureCause {
   // A connection on which nothing comes back any more, not even the acknowledgement of a byte.
   if (code === 'ETIMEDOUT') return { errorCode: isSent ? 'reset' : 'connect-timeout' }
   return { errorCode: isSent ? 'network-error' : 'connect-failed' }
+}
+
+/** While a request is under way undici gives up for these two alone. */
+function unaskedInterim(message: unknown): FailureCause {
+  const what = message === 'bad upgrade' ? '101 Switching Protocols' : '100 Continue'
+  return {
+    errorCode: 'bad-response',
+    say: `the target sent ${what}, which nobody had asked for; its answer was not read`,
+  }
 }
 
 /** The parser names the rule in brackets, in words of its own and not of the answer's. */
@@ -128,7 +137,8 @@ function sayCode(errorCode: string, code: string, isSent: boolean): string {
   const said = (sentence: string): string => (code === '' ? sentence : `${sentence} (${code})`)
   if (errorCode === 'tls') return said(TLS_SENTENCES[code] ?? 'TLS failed')
   if (errorCode !== 'reset') return said(SENTENCES[errorCode] ?? errorCode)
-  return said(`the connection was closed ${isSent ? 'before the answer was whole' : 'before the request was sent'}`)
+  const when = isSent ? 'after the request went out and before the answer was whole' : 'before the request was sent'
+  return said(`the connection was closed ${when}`)
 }
 
 /** The error in a form that the library's rules read for what it is; as it came wherever they do. */
