@@ -42,6 +42,7 @@ export * from './closed-forms/index.ts'
 export { dieFor, type Die } from './chance/streams.ts'
 
 // What others have published
+export type { Measured, Unit } from './measure/measured.ts'
 export { REPRODUCTIONS } from './reproductions/index.ts'
 export type { Effort, Finding, Reproduction } from './reproductions/reproduction.ts'
 

@@ -14,6 +14,15 @@ describe('lab assert', () => {
     assert.equal(outage.exitCode, 0)
   })
 
+  it('is one row for programs, with a column for each unit, named as where policies are compared', async () => {
+    const words = ['lab', 'assert', 'userFacing', ...SMALL, '--max-peak', '1.01x', '--min-served', '5%', '--csv']
+    const [heading, row] = (await atTerminal(words)).stdout.split('\n')
+    assert.equal(heading, 'policy,holds,peakTimes,maxPeakTimes,servedShare,minServedShare')
+    assert.match(row!, /^userFacing,false,2\.\d+,1\.01,0\.\d+,0\.05$/)
+    const [ofTwo] = (await atTerminal([...words, '--runs', '2'])).stdout.split('\n')
+    assert.match(ofTwo!, /^policy,holds,peakTimes,peakTimesLow,peakTimesHigh,maxPeakTimes,/)
+  })
+
   it('does not hold for the time of those who are served, when nobody is', async () => {
     const always = ['--set', 'dependencies.dependency.errorRate=1', '--outage', '5s']
     const words = ['lab', 'assert', 'userFacing', ...SMALL, ...always, '--max-p99', '1ms']

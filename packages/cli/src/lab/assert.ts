@@ -13,7 +13,9 @@ import {
 } from '../input/read-options.ts'
 import { POLICY_ARGUMENT, readPolicy } from '../input/read-policy.ts'
 import { retyped, typed } from '../input/typed.ts'
-import { showTable, type Table } from '../terminal/table.ts'
+import { CSV_OPTION } from '../output/csv-option.ts'
+import { showTable, unsaid, type Table } from '../terminal/table.ts'
+import { estimateCells, estimateColumns } from './estimate-cells.ts'
 import { measure } from './trials.ts'
 import { readWorld, SCENARIO_WORDS, WORLD_NAMES, WORLD_OPTIONS } from './world-options.ts'
 
@@ -29,6 +31,7 @@ export const assertCommand: Command = {
     { flag: '--max-recovery <duration>', say: 'from the end of the trouble until all is well' },
     { flag: '--max-p99 <duration>', say: 'of operations that succeed' },
     ...WORLD_OPTIONS,
+    CSV_OPTION,
   ],
   examples: ['lab assert payments.json --scenario outage --max-amplification 1.3 --max-peak 2x'],
   run: assertLimits,
@@ -63,7 +66,7 @@ async function assertLimits({ args, options, terminal }: Call): Promise<Answer> 
   const broken = checks.filter(({ holds }) => !holds)
   return {
     data: { policy, scenario, seeds, dependency, checks, holds: broken.length === 0 },
-    table: tableOf(checks),
+    table: dataOf(given, checks, seeds.length),
     show: page => showTable(tableOf(checks), page),
     verdict: sayVerdict(checks, broken),
     next:
@@ -74,18 +77,21 @@ async function assertLimits({ args, options, terminal }: Call): Promise<Answer> 
 
 function tableOf(checks: readonly LimitCheck[]): Table {
   return {
-    columns: [
-      { name: 'limit' },
-      { name: 'holds' },
-      { name: 'measured' },
-      ...['low', 'high', 'asked'].map(name => ({ name, isOnlyData: true as const })),
-    ],
-    rows: checks.map(({ name, holds, is, limit, say }) => [
-      name,
-      holds ? 'yes' : 'NO',
-      { value: is?.mean, say },
-      ...[is?.low, is?.high, limit].map(value => ({ value, say: '' })),
-    ]),
+    columns: ['limit', 'holds', 'measured'].map(name => ({ name })),
+    rows: checks.map(({ name, holds, say }) => [name, holds ? 'yes' : 'NO', say]),
+  }
+}
+
+/** For other programs: one row, and in each of its columns one unit, as where policies are compared. */
+function dataOf(policy: string, checks: readonly LimitCheck[], runs: number): Table {
+  const columns = checks.flatMap(({ measure, limitName }) => [
+    ...estimateColumns({ name: measure, field: measure }, runs),
+    { name: limitName },
+  ])
+  const cells = checks.flatMap(({ is, limit }) => [...estimateCells(is, { say: String, runs }), limit])
+  return {
+    columns: [{ name: 'policy' }, { name: 'holds' }, ...columns],
+    rows: [[policy, unsaid(checks.every(({ holds }) => holds)), ...cells]],
   }
 }
 

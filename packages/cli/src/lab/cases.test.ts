@@ -18,6 +18,17 @@ describe('lab cases', () => {
     assert.match(stdout, /\n7 of 7 claims hold; none does not; 1 cannot be judged\.\n/)
   })
 
+  it('is numbers for programs, each with its unit; what is no number is empty', async () => {
+    const { stdout } = await atTerminal(['lab', 'cases', 'queued-herd', 'first-herd', '--scale', '0.01', '--csv'])
+    assert.deepEqual(stdout.split('\n').slice(0, -1), [
+      'case,claim,unit,theirs,ours,least,most,holds',
+      'queued-herd,longest queue,count,20000,18000,19000,21000,false',
+      'queued-herd,drained after,ms,1000,900,950,1050,false',
+      'first-herd,calls in the second of the blip,per-second,700,827,490,910,true',
+      'first-herd,it never recovers,ms,,,,,true',
+    ])
+  })
+
   it('lists the scenarios that lab run takes', async () => {
     const { stdout } = await atTerminal(['lab', 'cases', '--list'])
     assert.match(stdout, /\nqueued-herd\/herd\n/)

@@ -1,10 +1,12 @@
 import { WORKED_CASES, type Claim, type WorkedCase } from '@secondwind/lab'
 import type { Answer, Call, Command } from '../command.ts'
 import { isOn, numberBetween, readOptions, wholeNumber, withDefault } from '../input/read-options.ts'
+import { CSV_OPTION } from '../output/csv-option.ts'
 import { wrap, type Page } from '../terminal/page.ts'
-import { showTable, type Table } from '../terminal/table.ts'
+import { showTable, unsaid, type Table } from '../terminal/table.ts'
 import { runJobs } from '../threads/run-jobs.ts'
 import { chooseByName } from './choose-by-name.ts'
+import { MEASURED_FIELDS, measuredCells } from './measured-cells.ts'
 
 /** A tenth of the load is enough to tell a claim that holds from one that does not. */
 const USUAL_SCALE = 0.1
@@ -17,7 +19,7 @@ export const casesCommand: Command = {
     { flag: '--scale <share>', say: `load and capacity, as a share of those in the case (${USUAL_SCALE})` },
     { flag: '--seed <number>', say: 'the seed (1)' },
     { flag: '--list', say: 'only what there is, with the variants that lab run takes' },
-    { flag: '--csv', say: 'the table as comma-separated values' },
+    CSV_OPTION,
   ],
   examples: ['lab cases shop', 'lab cases --list'],
   run: showCases,
@@ -43,7 +45,7 @@ async function showCases({ args, options, terminal }: Call): Promise<Answer> {
   const claims = told.flatMap(one => one.claims)
   return {
     data: { scale, seed, cases: told },
-    table: tableOf(told),
+    table: dataOf(told),
     show: page => told.map(one => showCase(one, page)).join('\n\n'),
     // That a claim of others does not hold is a result, and no failure.
     verdict: sayVerdict(claims),
@@ -56,7 +58,11 @@ function sayVerdict(claims: readonly Claim[]): string {
   const [right, wrong, open] = [count(true), count(false), count(undefined)]
   return [
     `${right} of ${right + wrong} claims hold`,
-    wrong === 0 ? 'none does not' : `${wrong} do not, and the notes say why`,
+    wrong === 0
+      ? 'none does not'
+      : wrong === 1
+        ? '1 does not, and its note says why'
+        : `${wrong} do not, and the notes say why`,
     ...(open === 0 ? [] : [`${open} cannot be judged`]),
   ]
     .join('; ')
@@ -84,10 +90,13 @@ function rowOf({ what, theirs, ours, holds }: Claim): readonly string[] {
   return [what, theirs, ours, holds === undefined ? '—' : holds ? 'yes' : 'NO']
 }
 
-function tableOf(told: readonly Told[]): Table {
+/** For other programs: numbers, and words only where something is named. */
+function dataOf(told: readonly Told[]): Table {
   return {
-    columns: [{ name: 'case' }, ...COLUMNS, { name: 'note' }],
-    rows: told.flatMap(({ name, claims }) => claims.map(claim => [name, ...rowOf(claim), claim.note ?? ''])),
+    columns: ['case', 'claim', ...MEASURED_FIELDS, 'holds'].map(name => ({ name })),
+    rows: told.flatMap(({ name, claims }) =>
+      claims.map(({ what, measured, holds }) => [name, what, ...measuredCells(measured), unsaid(holds)]),
+    ),
   }
 }
 

@@ -2,10 +2,12 @@ import { REPRODUCTIONS, type Finding } from '@secondwind/lab'
 import type { Answer, Call, Command } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { isOn, readOptions } from '../input/read-options.ts'
+import { CSV_OPTION } from '../output/csv-option.ts'
 import { wrap, type Page } from '../terminal/page.ts'
-import { showTable, type Table } from '../terminal/table.ts'
+import { showTable, unsaid, type Table } from '../terminal/table.ts'
 import { runJobs } from '../threads/run-jobs.ts'
 import { chooseByName } from './choose-by-name.ts'
+import { MEASURED_FIELDS, measuredCells } from './measured-cells.ts'
 
 export const reproduceCommand: Command = {
   path: ['lab', 'reproduce'],
@@ -14,7 +16,7 @@ export const reproduceCommand: Command = {
   options: [
     { flag: '--thorough', say: 'as many runs as the tolerances ask for' },
     { flag: '--list', say: 'only what there is, and who found it' },
-    { flag: '--csv', say: 'the table as comma-separated values' },
+    CSV_OPTION,
   ],
   examples: ['lab reproduce', 'lab reproduce --thorough --json'],
   run: reproduce,
@@ -44,7 +46,7 @@ async function reproduce({ args, options, terminal }: Call): Promise<Answer> {
   const missed = findings.filter(({ isReproduced }) => !isReproduced)
   return {
     data: { effort, reproductions: all, isReproduced: missed.length === 0 },
-    table: tableOf(all),
+    table: dataOf(all),
     show: page => all.map(one => showOne(one, page)).join('\n\n'),
     verdict:
       missed.length === 0
@@ -79,10 +81,18 @@ function rowOf({ what, theirs, ours, tolerance, isReproduced }: Finding): readon
   return [what, theirs, ours, tolerance, isReproduced ? 'pass' : 'FAIL']
 }
 
-function tableOf(all: readonly Reproduced[]): Table {
+/** For other programs: numbers, and words only where something is named. */
+function dataOf(all: readonly Reproduced[]): Table {
   return {
-    columns: [{ name: 'name' }, ...COLUMNS],
-    rows: all.flatMap(({ name, findings }) => findings.map(finding => [name, ...rowOf(finding)])),
+    columns: ['name', 'result', ...MEASURED_FIELDS, 'isReproduced'].map(name => ({ name })),
+    rows: all.flatMap(({ name, findings }) =>
+      findings.map(({ what, measured, isReproduced }) => [
+        name,
+        what,
+        ...measuredCells(measured),
+        unsaid(isReproduced),
+      ]),
+    ),
   }
 }
 

@@ -156,7 +156,7 @@ describe('lab assert', () => {
   it('exits with 0 when all limits hold', async () => {
     const { stdout, exitCode } = await secondwind([...words, '--max-amplification', '3', '--min-served', '50%'])
     assert.equal(exitCode, 0)
-    assert.match(stdout, /^limit\tholds\tmeasured\tlow\thigh\tasked\namplification\tyes\t1\.\d+\t1\.\d+\t1\.\d+\t3\n/)
+    assert.match(stdout, /^policy\tholds\tamplification\t.*\nuserFacing\ttrue\t1\.\d+\t3\t0\.\d+\t0\.5\n/)
   })
 
   it('exits with 6 when one does not, and says which', async () => {
@@ -168,7 +168,7 @@ describe('lab assert', () => {
       '10s',
     ])
     assert.equal(exitCode, 6)
-    assert.match(stdout, /amplification\tNO\t.*\nrecovery\tyes\t/)
+    assert.match(stdout, /\nuserFacing\tfalse\t1\.\d+\t1\t\d+\t10000\n/)
     assert.match(stderr, /^1 of 2 limits does not hold: amplification is 1\.\d+ ×, asked for at most 1 ×\./)
   })
 

@@ -12,6 +12,7 @@ import {
 import type { Answer, Call, Command, Option } from '../command.ts'
 import { isOn, numberBetween, readOptions, wholeNumber, withDefault } from '../input/read-options.ts'
 import { retyped, typed } from '../input/typed.ts'
+import { CSV_OPTION } from '../output/csv-option.ts'
 import { outputPath } from '../output/output-file.ts'
 import { drawOn, PICTURE_OPTIONS, pictureFile } from '../output/picture-options.ts'
 import type { Terminal } from '../terminal/terminal.ts'
@@ -27,7 +28,7 @@ export const tiersCommand: Command = {
   path: ['lab', 'tiers'],
   summary: 'what one operation becomes when every tier retries',
   arguments: [{ usage: '<tier...>', say: 'from the edge down, each with its maxAttempts: edge=3 api=3 db=3' }],
-  options: [...TIER_OPTIONS, ...PICTURE_OPTIONS],
+  options: [...TIER_OPTIONS, CSV_OPTION, ...PICTURE_OPTIONS],
   examples: ['lab tiers edge=3 api=3 db=3 --failure 0.5', 'lab tiers edge=3 api=1 db=1'],
   run: showTiers,
 }

@@ -19,20 +19,17 @@ import {
 import type { Answer, Call, Option } from '../command.ts'
 import { readOptions } from '../input/read-options.ts'
 import { typed, typedWith } from '../input/typed.ts'
+import { CSV_OPTION } from '../output/csv-option.ts'
 import { fileAt, outputPath } from '../output/output-file.ts'
 import { drawOn, pictureFile, PICTURE_OPTIONS, REPORT_OPTION } from '../output/picture-options.ts'
 import type { Page } from '../terminal/page.ts'
-import { showTable, wordsOf, type Cell, type Column, type Table } from '../terminal/table.ts'
+import { showTable, wordsOf, type Column, type Table } from '../terminal/table.ts'
+import { estimateCells, estimateColumns } from './estimate-cells.ts'
 import { measure, middlesOf, sayDrawn } from './trials.ts'
 import { WORLD_OPTIONS } from './world-options.ts'
 
 /** What every command takes that shows several worlds. */
-export const VARIANT_OPTIONS: readonly Option[] = [
-  ...WORLD_OPTIONS,
-  ...PICTURE_OPTIONS,
-  REPORT_OPTION,
-  { flag: '--csv', say: 'the table as comma-separated values' },
-]
+export const VARIANT_OPTIONS: readonly Option[] = [...WORLD_OPTIONS, ...PICTURE_OPTIONS, REPORT_OPTION, CSV_OPTION]
 
 /** Read first with all other options, so that all that is wrong is said at once. */
 export const FILE_READERS: { readonly svg: typeof outputPath; readonly html: typeof outputPath } = {
@@ -113,24 +110,16 @@ function measuresAt(dependency: string): readonly MeasureColumn[] {
   return columns.map(column => ({ ...column, align: 'right' }))
 }
 
-/** Means; for other programs, where there are several runs, also where the true one lies in nineteen cases of twenty. */
 function tableOf({ what, dependency, tried }: Comparison): Table {
   const measures = measuresAt(dependency)
-  const isEstimate = tried.some(({ readings }) => readings.length > 1)
-  const columns = measures.flatMap((column): Column[] => [
-    column,
-    ...(isEstimate ? ['Low', 'High'] : []).map(end => ({ name: column.field + end, isOnlyData: true as const })),
-  ])
-  const rows = tried.map(({ name, readings }) => [
-    name,
-    ...measures.flatMap(({ field, say }): Cell[] => {
-      const found = estimate(readings, field)
-      const ends = isEstimate ? [found?.low, found?.high] : []
-      const mean = { value: found?.mean, say: found === undefined ? '' : say(found.mean) }
-      return [mean, ...ends.map(value => ({ value, say: '' }))]
-    }),
-  ])
-  return { columns: [{ name: what, isProse: true }, ...columns], rows }
+  const runs = tried[0]!.readings.length
+  return {
+    columns: [{ name: what, isProse: true }, ...measures.flatMap(column => estimateColumns(column, runs))],
+    rows: tried.map(({ name, readings }) => [
+      name,
+      ...measures.flatMap(({ field, say }) => estimateCells(estimate(readings, field), { say, runs })),
+    ]),
+  }
 }
 
 /** Two are one picture; more are a line each, on one scale. */

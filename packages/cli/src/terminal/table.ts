@@ -23,8 +23,13 @@ export type Cell = string | number | Said
 
 /** What other programs get, and its words for people; without a value there is nothing to tell them. */
 export interface Said {
-  readonly value: number | string | undefined
+  readonly value: number | string | boolean | undefined
   readonly say: string
+}
+
+/** A value that no page shows. */
+export function unsaid(value: number | boolean | undefined): Said {
+  return { value, say: '' }
 }
 
 const GAP = '  '

@@ -54,8 +54,19 @@ function collapse(effort: Effort): Finding[] {
     // The published program counts a retry when it is decided upon, before its wait.
     const ours = mean(runs.map(run => perSecond(run.clients['clients']!.perStep.planned, 30, 40)))
     return [
-      between(`${what}: goodput per second, 30 to 79 s`, { from: 0, to: 1, ours: goodput, theirs: '0' }),
-      near(`${what}: retries decided upon per second, 30 to 40 s`, { theirs: retries, ours, within: 0.1 }),
+      between(`${what}: goodput per second, 30 to 79 s`, {
+        from: 0,
+        to: 1,
+        ours: goodput,
+        theirs: 0,
+        unit: 'per-second',
+      }),
+      near(`${what}: retries decided upon per second, 30 to 40 s`, {
+        theirs: retries,
+        ours,
+        within: 0.1,
+        unit: 'per-second',
+      }),
     ]
   })
 }

@@ -112,8 +112,18 @@ function table(effort: Effort): Finding[] {
       const slack = strategy === 'exponential' ? { calls: 0.04, timeMs: 0.1 } : { calls: 0.03, timeMs: 0.08 }
       const calls = clients === 10 ? 0.05 : slack.calls
       return [
-        near(`${clients} clients, ${strategy}: writes`, { theirs: theirs.calls, ours: ours.calls, within: calls }),
-        near(`${clients} clients, ${strategy}: ms`, { theirs: theirs.timeMs, ours: ours.timeMs, within: slack.timeMs }),
+        near(`${clients} clients, ${strategy}: writes`, {
+          theirs: theirs.calls,
+          ours: ours.calls,
+          within: calls,
+          unit: 'count',
+        }),
+        near(`${clients} clients, ${strategy}: ms`, {
+          theirs: theirs.timeMs,
+          ours: ours.timeMs,
+          within: slack.timeMs,
+          unit: 'ms',
+        }),
       ]
     }),
   )
@@ -128,19 +138,17 @@ function order(effort: Effort): Finding[] {
     numbers.every((number, place) => place === 0 || number > numbers[place - 1]!)
   const cut = 1 - full.calls / exponential.calls
   return [
-    holds(
-      'work',
-      'full ≤ equal < decorrelated < exponential < none',
-      full.calls <= equal.calls && isGrowing(equal.calls, decorrelated.calls, exponential.calls, none.calls),
-      [full, equal, decorrelated, exponential, none].map(({ calls }) => Math.round(calls)).join(', '),
-    ),
-    holds(
-      'time',
-      'none < decorrelated ≈ full < equal ≪ exponential',
-      isGrowing(none.timeMs, Math.min(decorrelated.timeMs, full.timeMs), equal.timeMs, exponential.timeMs / 3),
-      [none, decorrelated, full, equal, exponential].map(({ timeMs }) => Math.round(timeMs)).join(', '),
-    ),
-    between('writes saved by full jitter', { from: 0.5, to: 0.62, ours: cut, theirs: '0.57' }),
+    holds('work', {
+      isSo: full.calls <= equal.calls && isGrowing(equal.calls, decorrelated.calls, exponential.calls, none.calls),
+      theirs: 'full ≤ equal < decorrelated < exponential < none',
+      ours: [full, equal, decorrelated, exponential, none].map(({ calls }) => Math.round(calls)).join(', '),
+    }),
+    holds('time', {
+      isSo: isGrowing(none.timeMs, Math.min(decorrelated.timeMs, full.timeMs), equal.timeMs, exponential.timeMs / 3),
+      theirs: 'none < decorrelated ≈ full < equal ≪ exponential',
+      ours: [none, decorrelated, full, equal, exponential].map(({ timeMs }) => Math.round(timeMs)).join(', '),
+    }),
+    between('writes saved by full jitter', { from: 0.5, to: 0.62, ours: cut, theirs: 0.57, unit: 'share' }),
   ]
 }
 

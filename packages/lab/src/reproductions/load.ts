@@ -14,8 +14,18 @@ function independent(errorRate: number): Finding[] {
   const { attemptsPerOperation, successShare } = clients['clients']!
   const theirs = (1 - errorRate ** 4) / (1 - errorRate)
   return [
-    near(`${errorRate * 100} % failing: calls per operation`, { theirs, ours: attemptsPerOperation, within: 0.01 }),
-    near(`${errorRate * 100} % failing: success`, { theirs: 1 - errorRate ** 4, ours: successShare, within: 0.01 }),
+    near(`${errorRate * 100} % failing: calls per operation`, {
+      theirs,
+      ours: attemptsPerOperation,
+      within: 0.01,
+      unit: 'times',
+    }),
+    near(`${errorRate * 100} % failing: success`, {
+      theirs: 1 - errorRate ** 4,
+      ours: successShare,
+      within: 0.01,
+      unit: 'share',
+    }),
   ]
 }
 
@@ -43,9 +53,24 @@ function tiers(): Finding[] {
   const amplificationOf = (depth: number, maxAttempts: number, errorRate: number, operations: number): number =>
     runScenario(tiersOf(depth, maxAttempts, errorRate, operations)).dependencies[`tier ${depth}`]!.amplification
   return [
-    near('3 tiers, 4 tries, all failing', { theirs: 64, ours: amplificationOf(3, 4, 1, 200), within: 0 }),
-    near('5 tiers, 3 tries, all failing', { theirs: 243, ours: amplificationOf(5, 3, 1, 100), within: 0 }),
-    near('3 tiers, 3 tries, half failing', { theirs: 2, ours: amplificationOf(3, 3, 0.5, 100_000), within: 0.01 }),
+    near('3 tiers, 4 tries, all failing', {
+      theirs: 64,
+      ours: amplificationOf(3, 4, 1, 200),
+      within: 0,
+      unit: 'times',
+    }),
+    near('5 tiers, 3 tries, all failing', {
+      theirs: 243,
+      ours: amplificationOf(5, 3, 1, 100),
+      within: 0,
+      unit: 'times',
+    }),
+    near('3 tiers, 3 tries, half failing', {
+      theirs: 2,
+      ours: amplificationOf(3, 3, 0.5, 100_000),
+      within: 0.01,
+      unit: 'times',
+    }),
   ]
 }
 
@@ -71,11 +96,17 @@ function throttling(): Finding[] {
   const { calls, refused } = dependencies['backend']!
   const seconds = 600
   return [
-    near('calls that are sent, of capacity', { theirs: 2, ours: calls / seconds / capacity, within: 0.02 }),
+    near('calls that are sent, of capacity', {
+      theirs: 2,
+      ours: calls / seconds / capacity,
+      within: 0.02,
+      unit: 'times',
+    }),
     near('calls that are accepted, of capacity', {
       theirs: 1,
       ours: (calls - refused) / seconds / capacity,
       within: 0.02,
+      unit: 'times',
     }),
   ]
 }

@@ -69,7 +69,12 @@ function queues(effort: Effort): Finding[] {
     // Each has seeds of its own: with the same ones, a busy day would be busy for all of them.
     const ours = mean(seedsOf(runs).map(seed => waitOf(spec, 100 * place + seed)))
     const kind = spec.isConstant === true ? 'D' : 'M'
-    return near(`M/${kind}/${spec.servers} at ${spec.load}: wait, in service times`, { theirs, ours, within })
+    return near(`M/${kind}/${spec.servers} at ${spec.load}: wait, in service times`, {
+      theirs,
+      ours,
+      within,
+      unit: 'times',
+    })
   })
 }
 
@@ -86,13 +91,13 @@ function openAndClosed(effort: Effort): Finding[] {
     durationMs,
   })
   const latency = (runs: RunResult[], of: 'meanMs' | 'p99Ms'): number =>
-    mean(runs.map(({ clients }) => clients['clients']!.latency[of])) / 1_000
+    mean(runs.map(({ clients }) => clients['clients']!.latency[of]))
   const utilisation = mean(closed.map(({ dependencies }) => dependencies['server']!.utilisation!))
   return [
-    near('open: mean, s', { theirs: 0.5, ours: latency(open, 'meanMs'), within: 0.03 }),
-    near('open: p99, s', { theirs: 0.5 * Math.log(100), ours: latency(open, 'p99Ms'), within: 0.05 }),
-    near('ten closed: mean, s', { theirs: 0.242, ours: latency(closed, 'meanMs'), within: 0.02 }),
-    near('ten closed: utilisation', { theirs: 0.721, ours: utilisation, within: 0.02 }),
+    near('open: mean, ms', { theirs: 500, ours: latency(open, 'meanMs'), within: 0.03, unit: 'ms' }),
+    near('open: p99, ms', { theirs: 500 * Math.log(100), ours: latency(open, 'p99Ms'), within: 0.05, unit: 'ms' }),
+    near('ten closed: mean, ms', { theirs: 242, ours: latency(closed, 'meanMs'), within: 0.02, unit: 'ms' }),
+    near('ten closed: utilisation', { theirs: 0.721, ours: utilisation, within: 0.02, unit: 'share' }),
   ]
 }
 
@@ -109,16 +114,19 @@ function bimodal(): Finding[] {
     const spec = { serviceMs: bimodalJob, group: bimodalLoad, durationMs: 20_000_000 }
     return runScenario(queue(spec), { seed }).clients['clients']!.latency
   })
-  const meanS = mean(runs.map(({ meanMs }) => meanMs)) / 1_000
-  const p99S = mean(runs.map(({ p99Ms }) => p99Ms)) / 1_000
+  const meanMs = mean(runs.map(run => run.meanMs))
+  const p99Ms = mean(runs.map(run => run.p99Ms))
   return [
-    near('mean, s', { theirs: 4.113, ours: meanS, within: 0.15 }),
-    between('p99, s', { from: 20, to: 200, ours: p99S, theirs: '> 25' }),
+    near('mean, ms', { theirs: 4_113, ours: meanMs, within: 0.15, unit: 'ms' }),
+    between('p99, ms', { from: 20_000, to: 200_000, ours: p99Ms, theirs: '> 25 000', unit: 'ms' }),
   ]
 }
 
 /** So many jobs wait more than ten minutes each: a thousand times longer than a job takes on average. */
 const NO_END = 5_000
+
+/** Of all runs: chance may spare one. */
+const OFTEN = 0.9
 
 function impatience(effort: Effort): Finding[] {
   const seeds = seedsOf(effort === 'quick' ? 5 : 20)
@@ -133,8 +141,18 @@ function impatience(effort: Effort): Finding[] {
   }
   const [impatient, patient] = [endless({ ...bimodalLoad, pipeline: 'again', lateMs: 15_000 }), endless(bimodalLoad)]
   return [
-    holds('time-out 15 s: the queue grows without end', 'yes', impatient >= 0.9, `in ${impatient * 100} % of runs`),
-    holds('no time-out: it does not', 'it does not', patient === 0, `in ${patient * 100} % of runs`),
+    holds('time-out 15 s: the queue grows without end', {
+      isSo: impatient >= OFTEN,
+      theirs: 'yes',
+      ours: `in ${impatient * 100} % of runs`,
+      measured: { unit: 'share', ours: impatient, least: OFTEN },
+    }),
+    holds('no time-out: it does not', {
+      isSo: patient === 0,
+      theirs: 'it does not',
+      ours: `in ${patient * 100} % of runs`,
+      measured: { unit: 'share', ours: patient, most: 0 },
+    }),
   ]
 }
 

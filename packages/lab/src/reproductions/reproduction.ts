@@ -1,3 +1,5 @@
+import type { Measured, Unit } from '../measure/measured.ts'
+
 /** A published result, with what is needed to see whether it comes out here too. */
 export interface Reproduction {
   /** For the command line. */
@@ -18,11 +20,13 @@ export interface Finding {
   readonly ours: string
   readonly tolerance: string
   readonly isReproduced: boolean
+  /** Absent: it is about no number. */
+  readonly measured?: Measured
 }
 
 /** A number that is to be met within a share of it, or within an amount. */
 export function near(what: string, values: Near): Finding {
-  const { theirs, ours, within, of = 'share' } = values
+  const { theirs, ours, within, of = 'share', unit } = values
   const allowed = of === 'share' ? within * Math.abs(theirs) : within
   return {
     what,
@@ -30,6 +34,7 @@ export function near(what: string, values: Near): Finding {
     ours: say(ours),
     tolerance: within === 0 ? 'exact' : of === 'share' ? `± ${say(within * 100)} %` : `± ${say(within)}`,
     isReproduced: Math.abs(ours - theirs) <= allowed + 1e-9 * Math.abs(theirs),
+    measured: { unit, theirs, ours, least: theirs - allowed, most: theirs + allowed },
   }
 }
 
@@ -38,16 +43,18 @@ interface Near {
   readonly ours: number
   readonly within: number
   readonly of?: 'share' | 'amount'
+  readonly unit: Unit
 }
 
 /** A number that is to be in a range. */
-export function between(what: string, { from, to, ours, theirs }: Between): Finding {
+export function between(what: string, { from, to, ours, theirs, unit }: Between): Finding {
   return {
     what,
-    theirs: theirs ?? `${say(from)} to ${say(to)}`,
+    theirs: typeof theirs === 'number' ? say(theirs) : theirs,
     ours: say(ours),
     tolerance: `${say(from)} to ${say(to)}`,
     isReproduced: ours >= from && ours <= to,
+    measured: { unit, ...(typeof theirs === 'number' && { theirs }), ours, least: from, most: to },
   }
 }
 
@@ -55,12 +62,21 @@ interface Between {
   readonly from: number
   readonly to: number
   readonly ours: number
-  readonly theirs?: string
+  /** In words, where it is no number. */
+  readonly theirs: number | string
+  readonly unit: Unit
 }
 
 /** Something that is so or is not. */
-export function holds(what: string, theirs: string, isSo: boolean, ours: string): Finding {
-  return { what, theirs, ours, tolerance: 'must hold', isReproduced: isSo }
+export function holds(what: string, { isSo, theirs, ours, measured }: Holds): Finding {
+  return { what, theirs, ours, tolerance: 'must hold', isReproduced: isSo, ...(measured && { measured }) }
+}
+
+interface Holds {
+  readonly isSo: boolean
+  readonly theirs: string
+  readonly ours: string
+  readonly measured?: Measured
 }
 
 export function seedsOf(count: number): number[] {

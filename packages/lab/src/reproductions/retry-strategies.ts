@@ -59,13 +59,14 @@ function compare(effort: Effort): Finding[] {
     const within = strategy === 'three' ? 0.01 : 0.015
     const what = `${strategy}, ${errorRate * 100} % failing`
     return [
-      near(`${what}: success`, { theirs: success, ours: ours.success, within, of: 'amount' }),
-      near(`${what}: calls per operation`, { theirs: load, ours: ours.load, within, of: 'amount' }),
+      near(`${what}: success`, { theirs: success, ours: ours.success, within, of: 'amount', unit: 'share' }),
+      near(`${what}: calls per operation`, { theirs: load, ours: ours.load, within, of: 'amount', unit: 'times' }),
       near(`${what}: success is what is not failing of the load`, {
         theirs: (1 - errorRate) * ours.load,
         ours: ours.success,
         within: 0.01,
         of: 'amount',
+        unit: 'share',
       }),
     ]
   })
@@ -75,8 +76,14 @@ function zoom(effort: Effort): Finding[] {
   const { success } = strategyAt('failure-share', 0.05, effort)
   const three = strategyAt('three', 0.05, effort)
   return [
-    between('failure-share, 5 % failing: success', { from: 0.98, to: 0.995, ours: success, theirs: '0.988' }),
-    between('three, 5 % failing: success', { from: 0.999, to: 1, ours: three.success, theirs: '1.000' }),
+    between('failure-share, 5 % failing: success', {
+      from: 0.98,
+      to: 0.995,
+      ours: success,
+      theirs: 0.988,
+      unit: 'share',
+    }),
+    between('three, 5 % failing: success', { from: 0.999, to: 1, ours: three.success, theirs: 1, unit: 'share' }),
   ]
 }
 

@@ -43,8 +43,20 @@ function tailAtScale(effort: Effort): Finding[] {
   const more = effort === 'quick' ? 1 : 10
   const [hundred, twoThousand] = [slowShare(100, 0.01, 6_000 * more), slowShare(2_000, 0.0001, 1_500 * more)]
   return [
-    near('100 leaves, one in 100 slow: slow requests', { theirs: 0.634, ours: hundred, within: 0.01, of: 'amount' }),
-    near('2 000 leaves, one in 10 000 slow', { theirs: 0.181, ours: twoThousand, within: 0.01, of: 'amount' }),
+    near('100 leaves, one in 100 slow: slow requests', {
+      theirs: 0.634,
+      ours: hundred,
+      within: 0.01,
+      of: 'amount',
+      unit: 'share',
+    }),
+    near('2 000 leaves, one in 10 000 slow', {
+      theirs: 0.181,
+      ours: twoThousand,
+      within: 0.01,
+      of: 'amount',
+      unit: 'share',
+    }),
   ]
 }
 
@@ -69,16 +81,31 @@ function hedging(effort: Effort): Finding[] {
   const withHedges = runScenario(fanOut({ leaves: 100, leafMs, fanOuts, hedgeAfterMs: 10 }))
   const { hedges, first } = withHedges.dependencies['leaf']!
   const exact = [
-    near('p99.9 without, ms, by algebra', { theirs: 1_800, ours: p999Of(leafSurvival), within: 0.005 }),
-    near('p99.9 hedged at 10 ms, by algebra', { theirs: 74, ours: p999Of(hedged(leafSurvival, 10)), within: 0.005 }),
-    near('calls more, of a hundred', { theirs: 2, ours: (100 * hedges) / first, within: 0.1 }),
+    near('p99.9 without, ms, by algebra', { theirs: 1_800, ours: p999Of(leafSurvival), within: 0.005, unit: 'ms' }),
+    near('p99.9 hedged at 10 ms, by algebra', {
+      theirs: 74,
+      ours: p999Of(hedged(leafSurvival, 10)),
+      within: 0.005,
+      unit: 'ms',
+    }),
+    near('calls more, of all', { theirs: 0.02, ours: hedges / first, within: 0.1, unit: 'share' }),
   ]
   if (effort === 'quick') return exact
   const plain = runScenario(fanOut({ leaves: 100, leafMs, fanOuts }))
   return [
     ...exact,
-    near('p99.9 without, ms', { theirs: 1_800, ours: plain.clients['clients']!.latency.p999Ms, within: 0.1 }),
-    near('p99.9 hedged at 10 ms', { theirs: 74, ours: withHedges.clients['clients']!.latency.p999Ms, within: 0.1 }),
+    near('p99.9 without, ms', {
+      theirs: 1_800,
+      ours: plain.clients['clients']!.latency.p999Ms,
+      within: 0.1,
+      unit: 'ms',
+    }),
+    near('p99.9 hedged at 10 ms', {
+      theirs: 74,
+      ours: withHedges.clients['clients']!.latency.p999Ms,
+      within: 0.1,
+      unit: 'ms',
+    }),
   ]
 }
 

@@ -15,6 +15,8 @@ export interface Limits {
 
 export interface LimitCheck {
   readonly name: string
+  readonly limitName: keyof Limits
+  readonly measure: Measure
   readonly holds: boolean
   /** The mean over all seeds; absent: a run has none, for it never recovered, or served nothing. */
   readonly is?: Estimate
@@ -42,12 +44,20 @@ const RULES: { readonly [limit in keyof Limits]-?: Rule } = {
  * there is no trouble to get over should be refused before anything is run.
  */
 export function checkLimits(readings: readonly Reading[], limits: Limits): LimitCheck[] {
-  return Object.entries(limits).map(([key, limit]: [string, number]) => {
-    const { measure, name, isLeast, show } = RULES[key as keyof Limits]
+  return (Object.entries(limits) as [keyof Limits, number][]).map(([limitName, limit]) => {
+    const { measure, name, isLeast, show } = RULES[limitName]
     const is = estimate(readings, measure)
     const holds = is !== undefined && (isLeast ? is.mean >= limit : is.mean <= limit)
     const word = isLeast ? 'at least' : 'at most'
     const say = is === undefined ? `missing: ${sayMissing(readings, measure)}` : show(is.mean)
-    return { name, holds, ...(is && { is }), limit, say: `${say}, asked for ${word} ${show(limit)}` }
+    return {
+      name,
+      limitName,
+      measure,
+      holds,
+      ...(is && { is }),
+      limit,
+      say: `${say}, asked for ${word} ${show(limit)}`,
+    }
   })
 }

@@ -1,6 +1,6 @@
 import { largest } from '../measure/totals.ts'
 import type { PolicyDocument, Scenario, Trouble } from '../scenario/scenario.ts'
-import { callsPerSecond, claim, say, type WorkedCase } from './worked-case.ts'
+import { callsPerSecond, claim, measuredMs, say, type WorkedCase } from './worked-case.ts'
 
 const PATIENT = { attemptTimeoutMs: 600_000, totalBudgetMs: 600_000 }
 
@@ -48,15 +48,15 @@ export const recoveryCase: WorkedCase = {
       callsPerSecond(of(variant), 'server', fromMs, untilMs) / scale - 50_000
     return [
       claim('cap 5 s: retries in the first second after', 20_000, extra('cap 5 s', 2_000, 3_000), {
-        unit: '/s',
+        unit: 'per-second',
         note: CEILING,
       }),
       claim('cap 5 s: from the third to the sixth second', 20_000, extra('cap 5 s', 4_000, 7_000), {
-        unit: '/s',
+        unit: 'per-second',
         note: CEILING,
       }),
       claim('cap 10 s: retries in the first second after', 10_000, extra('cap 10 s', 2_000, 3_000), {
-        unit: '/s',
+        unit: 'per-second',
         note: CEILING,
       }),
     ]
@@ -95,9 +95,9 @@ export const capacityCase: WorkedCase = {
   claims({ of, scale }) {
     const at = (variant: string): number => callsPerSecond(of(variant), 'server', 15_000, 40_000) / scale
     return [
-      claim('usual', 52_500, at('usual'), { unit: '/s', within: 0.01 }),
-      claim('everything failing, four tries', 200_000, at('blip'), { unit: '/s', within: 0.02 }),
-      claim('everything failing, with a budget', 55_000, at('with a budget'), { unit: '/s', within: 0.02 }),
+      claim('usual', 52_500, at('usual'), { unit: 'per-second', within: 0.01 }),
+      claim('everything failing, four tries', 200_000, at('blip'), { unit: 'per-second', within: 0.02 }),
+      claim('everything failing, with a budget', 55_000, at('with a budget'), { unit: 'per-second', within: 0.02 }),
     ]
   },
 }
@@ -111,11 +111,11 @@ export const envelopeCase: WorkedCase = {
   }),
   claims: ({ of, scale }) => [
     claim('1 % failing', 10_101, callsPerSecond(of('usual'), 'server', 10_000, 60_000) / scale, {
-      unit: '/s',
+      unit: 'per-second',
       within: 0.003,
     }),
     claim('all failing', 40_000, callsPerSecond(of('blip'), 'server', 15_000, 40_000) / scale, {
-      unit: '/s',
+      unit: 'per-second',
       within: 0.02,
     }),
   ],
@@ -154,7 +154,7 @@ export const queuedHerdCase: WorkedCase = {
     const exact = 'what is served during the spike is no queue: 18 000 and 0.9 s are exact'
     return [
       claim('longest queue', 20_000, longest / scale, { within: 0.05, note: exact }),
-      claim('drained after', 1, (drained - 1_100) / 1_000, { unit: ' s', within: 0.05, note: exact }),
+      claim('drained after', 1_000, drained - 1_100, { unit: 'ms', within: 0.05, note: exact }),
     ]
   },
 }
@@ -204,15 +204,16 @@ export const firstHerdCase: WorkedCase = {
     const note = 'those of the usual load who time out meanwhile try again as well'
     return [
       claim('calls in the second of the blip', 700, callsPerSecond(run, 'partner', 21_000, 22_000), {
-        unit: '/s',
+        unit: 'per-second',
         within: 0.3,
         note,
       }),
       {
         what: 'it never recovers',
         theirs: 'never',
-        ours: recoveredAfterMs === undefined ? 'never' : `after ${say(recoveredAfterMs / 1_000)} s`,
+        ours: recoveredAfterMs === undefined ? 'never' : `after ${say(recoveredAfterMs, 'ms')}`,
         holds: recoveredAfterMs === undefined,
+        measured: measuredMs(recoveredAfterMs),
       },
     ]
   },

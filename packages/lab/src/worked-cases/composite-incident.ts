@@ -1,5 +1,5 @@
 import type { PolicyDocument, Scenario } from '../scenario/scenario.ts'
-import { callsPerSecond, say, type Claim, type Runs, type WorkedCase } from './worked-case.ts'
+import { callsPerSecond, measuredMs, say, type Claim, type Runs, type WorkedCase } from './worked-case.ts'
 
 const MINUTE = 60_000
 const FOUR: PolicyDocument = {
@@ -73,7 +73,7 @@ export const compositeIncidentCase: WorkedCase = {
     const [early, late] = [perRequest('load 0.6', 0.6, 0.5, 1), perRequest('load 0.6', 0.6, 4, 5)]
     const ending = (variant: string): string => {
       const { recoveredAfterMs } = of(variant).recovery
-      return recoveredAfterMs === undefined ? 'does not recover' : `recovers after ${say(recoveredAfterMs / 1_000)} s`
+      return recoveredAfterMs === undefined ? 'does not recover' : `recovers after ${say(recoveredAfterMs, 'ms')}`
     }
     const good = of('retries off at 5 min').clients['A']!.perStep.good.slice(10 * 60, 12 * 60)
     const goodShare = good.reduce((sum, count) => sum + count, 0) / (120 * 0.6 * CAPACITY * scale)
@@ -83,26 +83,36 @@ export const compositeIncidentCase: WorkedCase = {
         theirs: '4',
         ours: say(early),
         holds: early > 3 && early < 5,
+        measured: { unit: 'times', theirs: 4, ours: early, least: 3, most: 5 },
         note: 'four are the tries of one tier: half of the calls failing is enough to fill the queue at C beyond the time-out, then nearly all fail, and A repeats what B has given up within the same minute',
       },
-      { what: 'then', theirs: '16', ours: say(late), holds: late > 12 },
+      {
+        what: 'then',
+        theirs: '16',
+        ours: say(late),
+        holds: late > 12,
+        measured: { unit: 'times', theirs: 16, ours: late, least: 12 },
+      },
       {
         what: 'it stays when the trouble is over',
         theirs: 'yes',
         ours: stays.length === 0 ? 'at no load' : `from ${Math.min(...stays)} of capacity on`,
         holds: stays.includes(0.6),
+        measured: { unit: 'share', ...(stays.length > 0 && { ours: Math.min(...stays) }), most: 0.6 },
         note: 'below that, no queue as long as the time-out builds up within the 30 s',
       },
       {
         what: 'retries switched off at 5 min: goodput at 10 min',
         theirs: 'normal',
-        ours: `${say(100 * goodShare)} %`,
+        ours: say(goodShare, 'share'),
         holds: goodShare > 0.95,
+        measured: { unit: 'share', ours: goodShare, least: 0.95 },
       },
       ...['budget per tier', 'deadline passed on', 'edge only'].map(variant => ({
         what: variant,
         theirs: 'not told',
         ours: ending(variant),
+        measured: measuredMs(of(variant).recovery.recoveredAfterMs),
       })),
     ]
   },

@@ -1,5 +1,5 @@
 import type { PolicyDocument, Scenario } from '../scenario/scenario.ts'
-import { say, type Claim, type WorkedCase } from './worked-case.ts'
+import { measuredMs, say, type Claim, type WorkedCase } from './worked-case.ts'
 
 const POLICY: PolicyDocument = {
   name: 'payments',
@@ -31,14 +31,16 @@ export const paymentsCase: WorkedCase = {
   variants: () => ({ payments: payments() }),
   claims({ of }) {
     const { clients, dependencies, recovery } = of('payments')
+    const { recoveredAfterMs } = recovery
     const { reasons, successShare, perStep, operations } = clients['shop']!
-    const { retries } = dependencies['provider']!
+    const { retries, amplification } = dependencies['provider']!
     const count = (reason: string): number => reasons[reason] ?? 0
     const seen = (what: string, reason: string): Claim => ({
       what,
       theirs: 'happens',
       ours: `${say(count(reason))} of ${say(operations)}`,
       holds: count(reason) > 0,
+      measured: { unit: 'count', ours: count(reason), least: 1 },
     })
     const usual = perStep.good.slice(5, 55).reduce((sum, good) => sum + good, 0)
     const asked = perStep.begun.slice(5, 55).reduce((sum, begun) => sum + begun, 0)
@@ -46,24 +48,33 @@ export const paymentsCase: WorkedCase = {
       {
         what: 'on a usual day three tries are enough',
         theirs: 'yes',
-        ours: `${say((100 * usual) / asked)} %`,
+        ours: say(usual / asked, 'share'),
         holds: usual / asked > 0.99,
+        measured: { unit: 'share', ours: usual / asked, least: 0.99 },
       },
-      { what: 'some are tried again', theirs: 'yes', ours: `${say(retries)} retries`, holds: retries > 0 },
+      {
+        what: 'some are tried again',
+        theirs: 'yes',
+        ours: `${say(retries)} retries`,
+        holds: retries > 0,
+        measured: { unit: 'count', ours: retries, least: 1 },
+      },
       seen('some are exhausted', 'attempts'),
       seen('some are denied by the budget', 'budget'),
       seen('the breaker trips', 'breaker-open'),
       {
         what: 'the provider is left alone while it is down',
         theirs: 'yes',
-        ours: `${say(dependencies['provider']!.amplification)} × the calls over five minutes`,
-        holds: dependencies['provider']!.amplification < 1,
+        ours: `${say(amplification, 'times')} the calls over five minutes`,
+        holds: amplification < 1,
+        measured: { unit: 'times', ours: amplification, most: 1 },
       },
       {
         what: 'it recovers by itself',
         theirs: 'yes',
-        ours: `after ${say((recovery.recoveredAfterMs ?? Infinity) / 1_000)} s; ${say(100 * successShare)} % in all`,
-        holds: recovery.recoveredAfterMs !== undefined,
+        ours: `${recoveredAfterMs === undefined ? 'never' : `after ${say(recoveredAfterMs, 'ms')}`}; ${say(successShare, 'share')} in all`,
+        holds: recoveredAfterMs !== undefined,
+        measured: measuredMs(recoveredAfterMs),
       },
       {
         what: '4xx at once · a duplicate answered from the record · two at once, one works',

@@ -1,7 +1,7 @@
 import { tierAmplification, type JitterType } from '@secondwind/resilience'
 import { tiersOf } from '../reproductions/load.ts'
 import type { Scenario } from '../scenario/scenario.ts'
-import { claim, say, type Claim, type WorkedCase } from './worked-case.ts'
+import { claim, type Claim, type WorkedCase } from './worked-case.ts'
 
 const JITTERS: readonly (readonly [JitterType, printedS: number, printedTries: number])[] = [
   ['NONE', 10.23, 11_000],
@@ -52,7 +52,7 @@ export const jitterFiguresCase: WorkedCase = {
       const { clients, dependencies } = of(jitter)
       const note = `the figures as printed are not those of the program beside them: ${PROGRAM[jitter]}`
       return [
-        claim(`${jitter}: last success`, printedS, clients['clients']!.lastEndAtMs / 1_000, { unit: ' s', note }),
+        claim(`${jitter}: last success`, 1_000 * printedS, clients['clients']!.lastEndAtMs, { unit: 'ms', note }),
         claim(`${jitter}: tries`, printedTries, dependencies['server']!.calls, { note, within: 0.05 }),
       ]
     }),
@@ -84,14 +84,14 @@ export const fanOutCase: WorkedCase = {
     }
   },
   claims: ({ of }) => [
-    claim('requests that lose a read', 26, 100 * (1 - of('no retries').clients['clients']!.successShare), {
-      unit: ' %',
+    claim('requests that lose a read', 0.26, 1 - of('no retries').clients['clients']!.successShare, {
+      unit: 'share',
     }),
-    claim('calls more, leaf by leaf', 1, 100 * (of('leaf by leaf').dependencies['leaf']!.amplification - 1), {
-      unit: ' %',
+    claim('calls more, leaf by leaf', 0.01, of('leaf by leaf').dependencies['leaf']!.amplification - 1, {
+      unit: 'share',
     }),
-    claim('calls more, as a whole', 26, 100 * (of('as a whole').dependencies['leaf']!.amplification - 1), {
-      unit: ' %',
+    claim('calls more, as a whole', 0.26, of('as a whole').dependencies['leaf']!.amplification - 1, {
+      unit: 'share',
     }),
   ],
 }
@@ -111,14 +111,8 @@ export const tiersCase: WorkedCase = {
       within: 0,
     }),
     claim('four tiers of three tries, simulated', 81, of('4 × 3').dependencies['tier 4']!.amplification, { within: 0 }),
-    ...CHAINS.map(([tries, theirs]) => {
-      const { worstCase } = tierAmplification(tries, 1)
-      return {
-        what: `${tries.join(', ')} tries, closed form`,
-        theirs: say(theirs),
-        ours: say(worstCase),
-        holds: worstCase === theirs,
-      }
-    }),
+    ...CHAINS.map(([tries, theirs]) =>
+      claim(`${tries.join(', ')} tries, closed form`, theirs, tierAmplification(tries, 1).worstCase, { within: 0 }),
+    ),
   ],
 }

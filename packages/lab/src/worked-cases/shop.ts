@@ -50,6 +50,7 @@ function shop(scale: number, web: PolicyDocument, inside: PolicyDocument): Scena
   }
 }
 
+const NEAR_NOTHING = 0.1
 const STOPS_EARLY = 'a request that has failed makes no further queries, which the claim counts all the same'
 
 export const shopCase: WorkedCase = {
@@ -68,17 +69,23 @@ export const shopCase: WorkedCase = {
       callsPerSecond(of(variant), 'database', TROUBLE.fromMs + 5_000, TROUBLE.untilMs) / (30_000 * scale)
     const open = callsPerSecond(of('with a breaker'), 'database', 35_000, 45_000) / (30_000 * scale)
     return [
-      claim('no retries: load on the database', 1, load('no retries'), { unit: ' ×', note: STOPS_EARLY }),
+      claim('no retries: load on the database', 1, load('no retries'), { unit: 'times', note: STOPS_EARLY }),
       claim('three tries at every tier', 27, load('everywhere'), {
-        unit: ' ×',
+        unit: 'times',
         note: '27 × is the bound for a database that answers nothing; with half of the queries failing most retries succeed',
       }),
-      claim('three tries at the edge', 3, load('at the edge'), { unit: ' ×', note: STOPS_EARLY }),
+      claim('three tries at the edge', 3, load('at the edge'), { unit: 'times', note: STOPS_EARLY }),
       claim('and a budget of a tenth', 1.3, load('with a budget'), {
-        unit: ' ×',
+        unit: 'times',
         note: `the claim's own arithmetic is 3 000 on 30 000, 1.1 ×; and ${STOPS_EARLY}`,
       }),
-      { what: 'and a breaker, while it is open', theirs: 'near 0', ours: say(open, ' ×'), holds: open < 0.1 },
+      {
+        what: 'and a breaker, while it is open',
+        theirs: 'near 0',
+        ours: say(open, 'times'),
+        holds: open < NEAR_NOTHING,
+        measured: { unit: 'times', ours: open, most: NEAR_NOTHING },
+      },
     ]
   },
 }

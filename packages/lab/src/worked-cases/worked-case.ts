@@ -1,3 +1,4 @@
+import type { Measured, Unit } from '../measure/measured.ts'
 import type { RunResult } from '../measure/result.ts'
 import { runScenario } from '../run-scenario.ts'
 import type { Scenario } from '../scenario/scenario.ts'
@@ -29,6 +30,8 @@ export interface Claim {
   readonly holds?: boolean
   /** Why not, or what the claim forgot. */
   readonly note?: string
+  /** Absent: it is about no number. */
+  readonly measured?: Measured
 }
 
 export function runCase(workedCase: WorkedCase, { scale = 1, seed = 1 }: CaseOptions = {}): readonly Claim[] {
@@ -45,15 +48,27 @@ export interface CaseOptions {
 
 /** A claim about a number: it holds within a tenth, unless told otherwise. */
 export function claim(what: string, theirs: number, ours: number, options: ClaimOptions = {}): Claim {
-  const { unit = '', note, within = 0.1 } = options
-  const holds = Math.abs(ours - theirs) <= within * Math.abs(theirs) + 1e-9
-  return { what, theirs: say(theirs, unit), ours: say(ours, unit), holds, ...(note !== undefined && { note }) }
+  const { unit = 'count', note, within = 0.1 } = options
+  const allowed = within * Math.abs(theirs)
+  return {
+    what,
+    theirs: say(theirs, unit),
+    ours: say(ours, unit),
+    holds: Math.abs(ours - theirs) <= allowed + 1e-9,
+    ...(note !== undefined && { note }),
+    measured: { unit, theirs, ours, least: theirs - allowed, most: theirs + allowed },
+  }
 }
 
 interface ClaimOptions {
-  readonly unit?: string
+  readonly unit?: Unit
   readonly note?: string
   readonly within?: number
+}
+
+/** A time of which nothing was told, and which may never have come. */
+export function measuredMs(ours: number | undefined): Measured {
+  return { unit: 'ms', ...(ours !== undefined && { ours }) }
 }
 
 /** Calls per second at a dependency between two instants. */
@@ -65,6 +80,18 @@ export function callsPerSecond(run: RunResult, dependency: string, fromMs: numbe
   return (calls * 1_000) / (untilMs - fromMs)
 }
 
-export function say(number: number, unit = ''): string {
-  return `${Number(number.toPrecision(3)).toLocaleString('en-GB').replaceAll(',', ' ')}${unit}`
+export function say(number: number, unit: Unit = 'count'): string {
+  const { per, sign } = SAID[unit]
+  return `${Number((number / per).toPrecision(3))
+    .toLocaleString('en-GB')
+    .replaceAll(',', ' ')}${sign}`
+}
+
+/** As people tell them: in seconds, and of a hundred. */
+const SAID: { readonly [unit in Unit]: { readonly per: number; readonly sign: string } } = {
+  count: { per: 1, sign: '' },
+  times: { per: 1, sign: ' ×' },
+  share: { per: 0.01, sign: ' %' },
+  ms: { per: 1_000, sign: ' s' },
+  'per-second': { per: 1, sign: '/s' },
 }
