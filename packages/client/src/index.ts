@@ -30,6 +30,7 @@ export { InvalidOptionError } from '@secondwind/resilience/fetch'
 
 // What goes over the wire
 export type * from './wire/batch.ts'
+export type * from './wire/control.ts'
 export type * from './wire/dead-letter.ts'
 export type * from './wire/destination.ts'
 export type * from './wire/page.ts'

@@ -1,4 +1,5 @@
 import type { GiveUpReason, RetryPolicy, RetryPolicyInput } from '@secondwind/resilience'
+import type { ControlLevel } from './control.ts'
 
 /** What the service is asked to send, and under which conditions. */
 export interface RetryTaskInput {
@@ -125,9 +126,15 @@ export interface Hold {
   readonly reason: HoldReason
   /** When it opens, as far as anybody knows. */
   readonly until?: number
+  /** Of the kill switch. */
+  readonly level?: ControlLevel
+  /** What operators said when they shut it. */
+  readonly because?: string
 }
 
 export type HoldReason =
+  | 'kill-switch'
+  | 'paused'
   | 'breaker-open'
   | 'probing'
   | 'retry-after'

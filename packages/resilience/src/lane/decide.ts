@@ -4,9 +4,10 @@
  *  1. Gates are two numbers, pure functions of what is remembered: `opensAt`, before which nothing starts, and `limitAt`,
  *     above which nothing is added. Time alone opens them: no timer runs, and nobody has to notice.
  *  2. Who comes back comes back slowly: after an opening of the breaker and after a hold the limit grows again from one.
- *  3. While the breaker is half-open one request at a time is sent. It is not asked of the budget, which a destination
- *     that was gone for hours could not pay.
- *  4. The order of the gates: breaker and hold, limit, rate, budget. Whoever is refused by one has paid nothing to another.
+ *  3. While the breaker is half-open one request at a time is sent, and so is what is asked for by hand during a pause.
+ *     It is not asked of the budget, which a destination that was gone for hours could not pay.
+ *  4. The order of the gates: operators' orders, breaker and hold, limit, rate, budget. Whoever is refused by one has
+ *     paid nothing to another.
  *
  * The state is plain data, changed in place: it is written at every attempt.
  */
@@ -28,6 +29,7 @@ import { startLimit, type LimitState } from '../limiter/state.ts'
 import { nextTokenAt } from '../rate-limit/decide.ts'
 import { refill, type Tokens } from '../tokens/decide.ts'
 import { sliceEnds, sumsAt, type WindowCounts } from '../window/decide.ts'
+import { limitByOrders, reachesByOrders, shutBy } from './orders.ts'
 import type { LanePolicy } from './policy.ts'
 import { rampLimit, rampReaches } from './ramp.ts'
 
@@ -53,6 +55,8 @@ export type StartKind = 'first' | 'retry'
 /** An attempt that was allowed, and is about to start. */
 export interface Start {
   readonly kind: StartKind
+  /** Somebody asked for this very attempt: it passes a pause. */
+  readonly isByHand?: boolean
   /** Requests that are under way now. */
   readonly underWay: number
   /** The limit that was in force when it was allowed. */
@@ -65,6 +69,8 @@ export interface Allowance {
   readonly total: number
   readonly first: number
   readonly retry: number
+  /** Only while the lane is paused: of what is asked for by hand. */
+  readonly byHand?: number
   /** Why nothing may start. */
   readonly hold?: LaneHold
   /** Why no retry may, while first attempts flow. */
@@ -78,6 +84,8 @@ export interface LaneHold {
 }
 
 export type LaneHoldReason =
+  | 'kill-switch' // operators have stopped it, and perhaps much else
+  | 'paused' // operators have stopped it alone; what they ask for by hand passes
   | 'breaker-open' // the destination failed too often
   | 'probing' // one request at a time finds out whether it is back
   | 'retry-after' // it asked to be left alone
@@ -105,7 +113,7 @@ const KEPT_LATENCIES = 64
 /** A lane that nobody has ever served: it owes nothing, and has all that its policy gives. */
 export function newLane(policy: LanePolicy, now: number): LaneState {
   return {
-    breaker: closedBreaker(policy.breaker, now),
+    breaker: { ...closedBreaker(policy.breaker, now), forced: policy.orders?.forced ?? null },
     budget: BUDGET_RULES[policy.budget.kind].start(policy.budget, now) as WindowCounts | Tokens,
     bucket: policy.rateLimit && { tokens: policy.rateLimit.burst, countedAt: now },
     learned: policy.limiter && startLimit(policy.limiter),
@@ -125,11 +133,20 @@ export function opensAt({ breaker, heldUntil }: LaneState): number {
 /** So many may be under way at once. */
 export function limitAt(policy: LanePolicy, state: LaneState, now: number): number {
   if (phaseOf(state.breaker, now) === 'half-open') return 1
-  return Math.min(steadyLimit(policy, state), rampLimit(state.rampSince, now))
+  return Math.min(limitByOrders(policy.orders, steadyLimit(policy, state), now), rampLimit(state.rampSince, now))
 }
 
 /** What may start beside those that are under way. */
 export function allowance(policy: LanePolicy, state: LaneState, now: number, underWay: number): Allowance {
+  const shut = shutBy(policy.orders, now)
+  if (shut === undefined) return allowanceByRules(policy, state, now, underWay)
+  if (shut.reason === 'kill-switch') return none(shut)
+  const { total } = allowanceByRules(policy, state, now, underWay)
+  return { ...none(shut), total, byHand: total }
+}
+
+function allowanceByRules(policy: LanePolicy, state: LaneState, now: number, underWay: number): Allowance {
+  if (state.breaker.forced === 'open') return none({ reason: 'breaker-open' })
   const opens = opensAt(state)
   if (now < opens) return none({ reason: state.heldUntil === opens ? 'retry-after' : 'breaker-open', until: opens })
   const room = limitAt(policy, state, now) - underWay
@@ -147,7 +164,9 @@ export function allowance(policy: LanePolicy, state: LaneState, now: number, und
 export function start(policy: LanePolicy, state: LaneState, wish: Start, now: number): Permit | undefined {
   const { kind, underWay, allowedUnder } = wish
   const limit = limitAt(policy, state, now)
-  const isProbe = phaseOf(state.breaker, now) === 'half-open'
+  const shut = shutBy(policy.orders, now)
+  if (shut !== undefined && !(shut.reason === 'paused' && wish.isByHand)) return undefined
+  const isProbe = shut !== undefined || phaseOf(state.breaker, now) === 'half-open'
   // What was allowed beside others, before the breaker opened, is no probe: somebody may still be under way.
   if (now < state.heldUntil || underWay >= limit || (isProbe && allowedUnder > 1)) return undefined
   const isPaidFor = kind === 'first' || isProbe || budgetBalance(policy, state, now) >= 1
@@ -211,7 +230,9 @@ function none(hold: LaneHold): Allowance {
 function noRoom(policy: LanePolicy, state: LaneState, now: number, underWay: number): LaneHold {
   if (phaseOf(state.breaker, now) === 'half-open') return { reason: 'probing' }
   if (underWay >= steadyLimit(policy, state)) return { reason: 'concurrency' }
-  return { reason: 'slow-start', until: rampReaches(underWay + 1, state.rampSince) }
+  const more = underWay + 1
+  const reachesAt = reachesByOrders(policy.orders, more, steadyLimit(policy, state), now)
+  return { reason: 'slow-start', until: Math.max(reachesAt, rampReaches(more, state.rampSince)) }
 }
 
 /** A token's worth of refill is seldom exactly one. */

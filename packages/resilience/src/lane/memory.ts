@@ -35,16 +35,28 @@ export function memoryOf(state: LaneState, now: number): LaneMemory {
 export function laneFrom(policy: LanePolicy, memory: unknown, now: number): LaneState {
   const known = isMemory(memory) ? memory : undefined
   const state = newLane(policy, now)
-  const { budget, learned } = state
+  const { learned } = state
   if (learned !== undefined) learned.limit = within(policy.limiter!, known?.limit ?? learned.limit)
   return {
     ...state,
+    ...unknownSpending(policy, state, now),
     breaker: known === undefined ? state.breaker : breakerFrom(policy, known, state.breaker, now),
-    budget: policy.budget.kind === 'rate' ? { ...(budget as Tokens), tokens: 0 } : budget,
-    bucket: policy.rateLimit && { tokens: 0, countedAt: now },
     heldUntil: known?.phase === 'held' ? Math.min(known.until, now + LONGEST_HOLD_MS) : state.heldUntil,
     rampSince: known === undefined ? now : Math.min(known.since, Math.max(now, known.until)),
-    floorSince: policy.budget.kind === 'rate' ? state.floorSince : now + policy.budget.windowMs,
+  }
+}
+
+/** What nobody knows the spending of begins with nothing to spend. */
+export function unknownSpending(
+  { budget, rateLimit }: LanePolicy,
+  state: LaneState,
+  now: number,
+): Pick<LaneState, 'budget' | 'bucket' | 'floorSince'> {
+  const nothing: Tokens = { tokens: 0, countedAt: now }
+  return {
+    budget: budget.kind === 'rate' ? nothing : state.budget,
+    bucket: rateLimit && { ...nothing },
+    floorSince: budget.kind === 'rate' ? state.floorSince : now + budget.windowMs,
   }
 }
 
@@ -56,7 +68,7 @@ function phaseName(state: LaneState, now: number): LaneMemory['phase'] {
 
 /** Half-open, its probes begin anew: nobody knows how far the last ones had come. */
 function breakerFrom(policy: LanePolicy, known: LaneMemory, closed: BreakerState, now: number): BreakerState {
-  if (known.phase === 'closed' || known.phase === 'held') return closed
+  if (known.phase === 'closed' || known.phase === 'held' || closed.forced !== null) return closed
   // Nobody opened it for longer than the policies allow.
   const longestMs = Math.max(policy.breaker.maxOpenMs, LONGEST_HOLD_MS)
   return { ...closed, phase: { kind: 'open', until: Math.min(known.until, now + longestMs) }, openings: known.openings }

@@ -13,6 +13,7 @@ import {
 import { checkLimiter, withLimiterDefaults, type LimiterInput, type LimiterPolicy } from '../limiter/policy.ts'
 import { checkRateLimit, withRateLimitDefaults } from '../rate-limit/policy.ts'
 import type { TokenRate } from '../tokens/decide.ts'
+import type { LaneOrders } from './orders.ts'
 
 /**
  * What one tenant may ask of one destination. Its work waits in a store, not in memory: a closed gate costs no attempt
@@ -29,6 +30,8 @@ export interface LanePolicy {
   readonly rateLimit?: TokenRate
   /** A limit that finds its own number below `limit`; absent: `limit` alone. */
   readonly limiter?: LimiterPolicy
+  /** What operators say besides; absent: nothing. It is no part of the document. */
+  readonly orders?: LaneOrders
 }
 
 /** The kinds that recover by themselves: what only a success refills would hold a lane of nothing but retries for ever. */

@@ -16,3 +16,24 @@ export function rampReaches(count: number, since: number): number {
 
 /** Three doublings are a little more than six seconds. */
 const EPSILON = 1e-6
+
+/** A way back that somebody has ordered. */
+export interface Ramp {
+  readonly since: number
+  /** The whole limit is there after so long; absent: it doubles at its usual pace. */
+  readonly rampMs?: number
+}
+
+/** The part of a limit that a ramp gives now: from one on, by equal factors in equal times. */
+export function limitUnder({ since, rampMs }: Ramp, limit: number, now: number): number {
+  if (rampMs === undefined) return Math.min(limit, rampLimit(since, now))
+  if (now >= since + rampMs) return limit
+  return Math.max(1, Math.floor(limit ** (Math.max(0, now - since) / rampMs) + EPSILON))
+}
+
+/** The first instant at which a ramp gives so many of a limit. */
+export function reachesUnder({ since, rampMs }: Ramp, count: number, limit: number): number {
+  if (rampMs === undefined) return rampReaches(count, since)
+  if (count >= limit) return since + rampMs
+  return since + Math.ceil((rampMs * Math.log2(Math.max(1, count))) / Math.log2(limit) - EPSILON)
+}

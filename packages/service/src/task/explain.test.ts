@@ -19,7 +19,7 @@ function waiting(nextAttemptAt: number, kind: QueueKind = 'first'): TaskState {
   return { status: 'PENDING', nextAttemptAt, queue: { policyId: 'default', kind, rank: 'normal' } }
 }
 
-function viewOf(holds: Pick<LaneView, 'hold' | 'retryHold'> = {}): LaneView {
+function viewOf(holds: Pick<LaneView, 'hold' | 'retryHold' | 'policyHolds'> = {}): LaneView {
   return { lane: 'acme https://api.example', breaker: 'closed', limit: 20, inFlight: 20, budgetBalance: 0, ...holds }
 }
 
@@ -49,6 +49,38 @@ describe('an explanation of a task that waits', () => {
       taskIn(waiting(NOW)),
       viewOf({ hold: { reason: 'concurrency' } }),
       'Attempt 1 is due now: 20 of at most 20 requests to https://api.example are under way, until one of them ends.',
+    ],
+    [
+      'names level, reason and end of a kill switch',
+      taskIn(waiting(NOW - 3_000)),
+      viewOf({ hold: { reason: 'kill-switch', level: 'dispatch-off', because: 'INC-2231', until: NOW + 60_000 } }),
+      'Attempt 1 has been due for 3 s: the kill switch is at dispatch-off ("INC-2231"), for another 1 min.',
+    ],
+    [
+      'names what ends a kill switch that has no end of its own',
+      taskIn(waiting(NOW, 'retry'), { attemptNumber: 1 }),
+      viewOf({ retryHold: { reason: 'kill-switch', level: 'retries-off', because: 'a storm' } }),
+      'Attempt 2 is due now: the kill switch is at retries-off ("a storm"), until somebody ends it.',
+    ],
+    [
+      'knows the gate that holds the tasks of its policy',
+      taskIn(waiting(NOW)),
+      viewOf({
+        policyHolds: [{ scope: { policyId: 'default' }, hold: { reason: 'kill-switch', level: 'dispatch-off' } }],
+      }),
+      'Attempt 1 is due now: the kill switch is at dispatch-off, until somebody ends it.',
+    ],
+    [
+      'says that its destination is paused, and why',
+      taskIn(waiting(NOW)),
+      viewOf({ hold: { reason: 'paused', because: 'moving house' } }),
+      'Attempt 1 is due now: https://api.example is paused ("moving house"), until somebody resumes it.',
+    ],
+    [
+      'knows that what was asked for by hand passes a pause',
+      taskIn({ ...waiting(NOW), queue: { policyId: 'default', kind: 'first', rank: 'urgent' } } as TaskState),
+      viewOf({ hold: { reason: 'paused' } }),
+      'Attempt 1 is due now; no gate holds it, and it starts when its turn comes.',
     ],
     [
       'knows the gate that holds retries only',

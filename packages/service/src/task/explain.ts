@@ -1,6 +1,6 @@
 import type { GiveUpReason } from '@secondwind/resilience'
-import type { HoldReason, LaneView } from './lane-view.ts'
-import type { Lease, QueueKind, Task, TaskState } from './task.ts'
+import { holdOn, type Hold, type HoldReason, type LaneView } from './lane-view.ts'
+import type { Lease, Queue, Task, TaskState } from './task.ts'
 
 /** One sentence for whoever asks: what the task waits for, which gate holds it and until when, or how it ended. */
 export function explain(task: Task, view: LaneView | undefined, now: number): string {
@@ -24,7 +24,7 @@ type Pending = Extract<TaskState, { readonly status: 'PENDING' }>
 function waiting(task: Task, { nextAttemptAt, queue }: Pending, view: LaneView | undefined, now: number): string {
   const { expiresAt } = task.progress
   if (expiresAt <= now) return `will not be made, for the deadline passed ${ago(expiresAt, now)}`
-  const held = view === undefined ? undefined : heldBy(task, queue.kind, view, now)
+  const held = view === undefined ? undefined : heldBy(task, queue, view, now)
   if (nextAttemptAt > now) {
     const gate = held === undefined ? '' : `; at present ${held}`
     return `is due in ${spanOf(nextAttemptAt - now)}${lastErrorOf(task)}${gate}`
@@ -36,12 +36,11 @@ function waiting(task: Task, { nextAttemptAt, queue }: Pending, view: LaneView |
     : `${due}; no gate holds it, and it starts when its turn comes`
 }
 
-/** By the gate of its lane, or by the one that lets only first attempts pass. */
-function heldBy({ destination, progress }: Task, kind: QueueKind, view: LaneView, now: number): string | undefined {
-  const hold = view.hold ?? (kind === 'retry' ? view.retryHold : undefined)
+function heldBy({ destination, progress }: Task, queue: Queue, view: LaneView, now: number): string | undefined {
+  const hold = holdOn(view, queue)
   if (hold === undefined) return undefined
   const { is, lasts } = GATES[hold.reason]
-  const gate = is(destination, view)
+  const gate = is(destination, view, hold)
   if (hold.until === undefined) return `${gate}, ${lasts}`
   const opens = `for another ${spanOf(Math.max(0, hold.until - now))}`
   const isTooLate = hold.until >= progress.expiresAt
@@ -51,10 +50,15 @@ function heldBy({ destination, progress }: Task, kind: QueueKind, view: LaneView
 /** What each gate says of itself, and what it waits for when it cannot name an instant. */
 const GATES: {
   readonly [reason in HoldReason]: {
-    readonly is: (destination: string, view: LaneView) => string
+    readonly is: (destination: string, view: LaneView, hold: Hold) => string
     readonly lasts: string
   }
 } = {
+  'kill-switch': {
+    is: (_, __, { level, because }) => `the kill switch is at ${level ?? 'dispatch-off'}${quoted(because)}`,
+    lasts: 'until somebody ends it',
+  },
+  paused: { is: (to, _, { because }) => `${to} is paused${quoted(because)}`, lasts: 'until somebody resumes it' },
   'breaker-open': { is: to => `the breaker of ${to} is open`, lasts: 'until somebody closes it' },
   probing: { is: to => `one request at a time finds out whether ${to} is back`, lasts: 'until it is' },
   'retry-after': { is: to => `${to} asked to be left alone`, lasts: 'until that has passed' },
@@ -70,6 +74,10 @@ const GATES: {
   budget: { is: to => `the retry budget of ${to} is empty`, lasts: 'until first attempts have filled it' },
   slots: { is: () => 'every slot of this instance is taken', lasts: 'until a request under way ends' },
   store: { is: () => 'the store cannot be written to', lasts: 'until it can' },
+}
+
+function quoted(because: string | undefined): string {
+  return because === undefined || because === '' ? '' : ` ("${because}")`
 }
 
 function underWay({ endsAt, cancelRequested }: Lease, now: number): string {

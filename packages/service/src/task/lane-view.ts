@@ -1,3 +1,6 @@
+import { isInScope, type ControlLevel, type QueueScope } from './control.ts'
+import type { Queue } from './task.ts'
+
 /** What can be said of a lane at a moment, to whoever asks why a task waits. */
 export interface LaneView {
   readonly lane: string
@@ -6,6 +9,8 @@ export interface LaneView {
   readonly hold?: Hold
   /** What keeps its retries, while first attempts flow. */
   readonly retryHold?: Hold
+  /** What keeps the tasks of some policies. */
+  readonly policyHolds?: readonly PolicyHold[]
   /** Requests that may be under way at once. */
   readonly limit: number
   readonly inFlight: number
@@ -20,11 +25,31 @@ export interface Hold {
   readonly reason: HoldReason
   /** When it opens, as far as anybody knows; absent when it opens as soon as something ends. */
   readonly until?: number
+  /** Of the kill switch. */
+  readonly level?: ControlLevel
+  /** What operators said when they shut it. */
+  readonly because?: string
+}
+
+export interface PolicyHold {
+  readonly scope: QueueScope
+  readonly hold: Hold
+}
+
+/** The gate that a queue of the lane stands behind: first that of all, then its own. */
+export function holdOn({ hold, policyHolds, retryHold }: LaneView, queue: Queue): Hold | undefined {
+  // What was asked for by hand passes a pause.
+  const isPassed = hold?.reason === 'paused' && queue.rank === 'urgent'
+  if (hold !== undefined && !isPassed) return hold
+  const own = policyHolds?.find(({ scope }) => isInScope(scope, queue))?.hold
+  return own ?? (queue.kind === 'retry' ? retryHold : undefined)
 }
 
 export type HoldReason = (typeof HOLD_REASONS)[number]
 
 export const HOLD_REASONS = [
+  'kill-switch', // operators have stopped it, and perhaps much else
+  'paused', // operators have stopped this destination
   'breaker-open', // the destination failed too often
   'probing', // one request at a time finds out whether it is back
   'retry-after', // it asked to be left alone

@@ -1,5 +1,6 @@
 import { GIVE_UP_REASONS, type GiveUpReason, type RetryPolicy } from '@secondwind/resilience'
 import { Type, type TSchema } from 'typebox'
+import { CONTROL_LEVELS } from '../../task/control.ts'
 import { HOLD_REASONS, type Hold } from '../../task/lane-view.ts'
 import type { AttemptEnd, AttemptOutcome, AttemptRow, Metadata, TaskStatus } from '../../task/task.ts'
 import { EXAMPLE_TASK_ID, statusField } from './fields.ts'
@@ -156,6 +157,8 @@ export interface Explanation {
 export const HOLD: TSchema = Type.Object({
   reason: wordOf(HOLD_REASONS),
   until: Type.Optional(instant('When it opens, as far as anybody knows.')),
+  level: Type.Optional(wordOf(CONTROL_LEVELS, { description: 'Of the kill switch.' })),
+  because: Type.Optional(Type.String({ description: 'What operators said when they shut it.' })),
 })
 
 export const EXPLANATION: TSchema = Type.Object(

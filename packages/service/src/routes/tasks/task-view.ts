@@ -1,6 +1,6 @@
 import type { NewTask } from '../../task/accept.ts'
 import { explain } from '../../task/explain.ts'
-import type { Dispatching, Hold } from '../../task/lane-view.ts'
+import { holdOn, type Dispatching, type Hold } from '../../task/lane-view.ts'
 import { laneKey } from '../../task/lane.ts'
 import type { Task } from '../../task/task.ts'
 import { redactHeaders } from '../answers/redaction.ts'
@@ -61,11 +61,11 @@ export function explanationOf(task: Task, context: ApiContext): Explanation {
   }
 }
 
-/** The gate before which it stands: that of its lane, or the one that lets only first attempts pass. */
+/** The gate before which it stands. */
 function holdOf({ tenant, destination, state }: Task, dispatching: Dispatching): Hold | undefined {
   if (state.status !== 'PENDING') return undefined
   const view = dispatching.view(laneKey({ tenant, destination }))
-  return view?.hold ?? (state.queue.kind === 'retry' ? view?.retryHold : undefined)
+  return view && holdOn(view, state.queue)
 }
 
 function sentence(task: Task, { dispatching, clock }: ApiContext): string {

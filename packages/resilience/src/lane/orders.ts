@@ -1,0 +1,58 @@
+/**
+ * What operators have ordered for a lane. Instants alone: nobody has to notice when an order is over, and whoever serves
+ * the lane next finds the same.
+ *
+ *  1. A kill switch comes before every other gate: nothing starts.
+ *  2. A pause lets nothing pass but what somebody asks for by hand, one at a time: so a destination is tried before it
+ *     is opened.
+ *  3. Whatever ended, by word or by time, is followed by a ramp: the limit grows from one since that instant.
+ */
+import { limitUnder, reachesUnder, type Ramp } from './ramp.ts'
+
+export interface LaneOrders {
+  readonly kill?: Term
+  readonly pause?: Term
+  /** The breaker as set by hand. */
+  readonly forced?: 'open' | 'closed'
+  /** What came after orders that are over; the slowest of them counts. */
+  readonly ramps?: readonly Ramp[]
+}
+
+/** How long an order is in force; without `until`, until it is taken back. */
+export interface Term {
+  readonly until?: number
+}
+
+export interface Shut extends Term {
+  readonly reason: 'kill-switch' | 'paused'
+}
+
+/** The order that shuts the lane now. */
+export function shutBy(orders: LaneOrders | undefined, now: number): Shut | undefined {
+  if (orders === undefined) return undefined
+  const { kill, pause } = orders
+  if (isInForce(kill, now)) return { reason: 'kill-switch', ...kill }
+  return isInForce(pause, now) ? { reason: 'paused', ...pause } : undefined
+}
+
+export function isInForce(term: Term | undefined, now: number): term is Term {
+  return term !== undefined && now < (term.until ?? Infinity)
+}
+
+/** What is left of a limit: one by hand while the lane is paused, and a part of it on the way back. */
+export function limitByOrders(orders: LaneOrders | undefined, limit: number, now: number): number {
+  if (orders === undefined) return limit
+  if (isInForce(orders.pause, now)) return Math.min(1, limit)
+  return Math.min(limit, ...rampsOf(orders, now).map(ramp => limitUnder(ramp, limit, now)))
+}
+
+/** The first instant at which all ramps give so many. */
+export function reachesByOrders(orders: LaneOrders | undefined, count: number, limit: number, now: number): number {
+  if (orders === undefined) return -Infinity
+  return Math.max(-Infinity, ...rampsOf(orders, now).map(ramp => reachesUnder(ramp, count, limit)))
+}
+
+function rampsOf({ kill, pause, ramps = [] }: LaneOrders, now: number): Ramp[] {
+  const over = [kill, pause].flatMap(term => (term?.until === undefined || now < term.until ? [] : [term.until]))
+  return [...ramps, ...over.map(since => ({ since }))]
+}
