@@ -1,0 +1,55 @@
+import type { LaneInput } from '@secondwind/resilience/rules'
+
+/** What operators have set for one destination of a tenant; each part with who set it, and when. Plain JSON. */
+export interface DestinationSettings {
+  /** Another way to say which destination. */
+  readonly name?: string
+  readonly limits?: DestinationLimits
+  readonly paused?: Paused
+  /** How the last pause was lifted: the way back is a ramp from then on. */
+  readonly resumed?: Resumed
+  readonly draining?: SetBy
+  readonly forced?: Forced
+}
+
+/** Instead of what every destination has; what is left out stays as it is for all. */
+export interface DestinationLimits extends Pick<LaneInput, 'breaker' | 'budget' | 'rateLimit'> {
+  /** Requests under way at once. */
+  readonly concurrency?: number
+}
+
+export interface SetBy {
+  readonly since: number
+  readonly by: string
+  readonly reason?: string
+}
+
+export interface Paused extends SetBy {
+  readonly until?: number
+}
+
+export interface Resumed extends SetBy, Partial<StopRule> {
+  /** The whole limit is there after so long; absent: it doubles at its usual pace. */
+  readonly rampMs?: number
+}
+
+/** `auto`: it judges for itself again, by a ramp from then on. */
+export interface Forced extends SetBy {
+  readonly breaker: 'open' | 'closed' | 'auto'
+}
+
+/** While a destination comes back: too many failures among its last attempts, and it is paused again. */
+export interface StopRule {
+  /** From 0 to 1. */
+  readonly stopOnFailureRate: number
+  /** Fewer attempts than these say nothing yet. */
+  readonly overLast: number
+}
+
+export function isPaused({ paused }: DestinationSettings, now: number): boolean {
+  return paused !== undefined && now < (paused.until ?? Infinity)
+}
+
+export function laneInputOf({ concurrency, ...limits }: DestinationLimits): LaneInput {
+  return { ...limits, ...(concurrency !== undefined && { limit: concurrency }) }
+}
