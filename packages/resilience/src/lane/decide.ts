@@ -69,8 +69,8 @@ export interface Allowance {
   readonly total: number
   readonly first: number
   readonly retry: number
-  /** Only while the lane is paused: of what is asked for by hand. */
-  readonly byHand?: number
+  /** Only while the lane is paused: of what is asked for by hand, and why not. */
+  readonly byHand?: Pick<Allowance, 'total' | 'hold'>
   /** Why nothing may start. */
   readonly hold?: LaneHold
   /** Why no retry may, while first attempts flow. */
@@ -141,8 +141,8 @@ export function allowance(policy: LanePolicy, state: LaneState, now: number, und
   const shut = shutBy(policy.orders, now)
   if (shut === undefined) return allowanceByRules(policy, state, now, underWay)
   if (shut.reason === 'kill-switch') return none(shut)
-  const { total } = allowanceByRules(policy, state, now, underWay)
-  return { ...none(shut), total, byHand: total }
+  const { total, hold } = allowanceByRules(policy, state, now, underWay)
+  return { ...none(shut), total, byHand: { total, ...(hold !== undefined && { hold }) } }
 }
 
 function allowanceByRules(policy: LanePolicy, state: LaneState, now: number, underWay: number): Allowance {
@@ -228,7 +228,8 @@ function none(hold: LaneHold): Allowance {
 }
 
 function noRoom(policy: LanePolicy, state: LaneState, now: number, underWay: number): LaneHold {
-  if (phaseOf(state.breaker, now) === 'half-open') return { reason: 'probing' }
+  const isPaused = shutBy(policy.orders, now) !== undefined
+  if (isPaused || phaseOf(state.breaker, now) === 'half-open') return { reason: 'probing' }
   if (underWay >= steadyLimit(policy, state)) return { reason: 'concurrency' }
   const more = underWay + 1
   const reachesAt = reachesByOrders(policy.orders, more, steadyLimit(policy, state), now)

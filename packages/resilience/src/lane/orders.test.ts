@@ -44,8 +44,14 @@ describe('a pause', () => {
   it('lets only pass what is asked for by hand, one at a time, whatever the budget says', () => {
     const [policy, state] = lane({ pause: {} }, { budget: { kind: 'rate', perSecond: 0.001, burst: 1 } })
     const hold = { reason: 'paused' }
-    assert.deepEqual(allowance(policy, state, NOW, 0), { total: 1, first: 0, retry: 0, byHand: 1, hold })
-    assert.deepEqual(allowance(policy, state, NOW, 1), { total: 0, first: 0, retry: 0, byHand: 0, hold })
+    assert.deepEqual(allowance(policy, state, NOW, 0), { total: 1, first: 0, retry: 0, byHand: { total: 1 }, hold })
+    assert.deepEqual(allowance(policy, state, NOW, 1), {
+      total: 0,
+      first: 0,
+      retry: 0,
+      byHand: { total: 0, hold: { reason: 'probing' } },
+      hold,
+    })
     assert.equal(start(policy, state, FIRST, NOW), undefined)
     assert.ok(start(policy, state, BY_HAND, NOW))
     assert.ok(start(policy, state, BY_HAND, NOW), 'a token of the budget was not spent')

@@ -8,6 +8,7 @@
 import { NOT_ARMED, type Alarm, type Outcome, type RetryPolicy } from '@secondwind/resilience'
 import { lane as lanes } from '@secondwind/resilience/rules'
 import type { TargetAnswer } from '../targets/target.ts'
+import { controlOn } from '../task/orders.ts'
 import { expire, settle, type AttemptResult } from '../task/settle.ts'
 import type { ClaimedTask } from '../task/task.ts'
 import { headersOf } from './attempt-headers.ts'
@@ -17,6 +18,7 @@ import type { DispatchPorts } from './ports.ts'
 import type { ServedLane } from './served-lane.ts'
 import type { Settling } from './settling.ts'
 import { signatureHeaders } from './signature.ts'
+import type { Steering } from './steering.ts'
 import type { Mark } from './store-time.ts'
 
 /** The target's own time-out goes first: it knows how far the request had come. */
@@ -30,6 +32,7 @@ export interface AttemptSetting {
   readonly ports: DispatchPorts
   readonly policies: Policies
   readonly settling: Settling
+  readonly steering: Steering
   /** By task, while its request is under way. */
   readonly underWay: Map<string, Attempt>
   /** It holds its slot no longer. */
@@ -140,10 +143,17 @@ export class Attempt implements Alarm {
 
   /** None when the partition is somebody else's, or a gate has shut while the claim was under way. */
   #permitFor(now: number): Permit | undefined {
-    const { partition, state, running } = this.#lane
-    if (partition.phase === 'gone') return undefined
-    const wish = { kind: this.#task.queue.kind, underWay: running, allowedUnder: this.#claim.limit }
-    return lanes.start(this.#setting.ports.lanePolicy, state, wish, now)
+    const { partition, policy, orders, state, running } = this.#lane
+    const { queue } = this.#task
+    if (partition.phase === 'gone' || !this.#setting.steering.isFresh) return undefined
+    if (controlOn(orders, queue, now) !== undefined) return undefined
+    const isByHand = queue.rank === 'urgent'
+    return lanes.start(
+      policy,
+      state,
+      { kind: queue.kind, isByHand, underWay: running, allowedUnder: this.#claim.limit },
+      now,
+    )
   }
 
   /** Its deadline passed while it waited: there is nobody left to send it for. */
@@ -161,6 +171,7 @@ export class Attempt implements Alarm {
 
   #leaveUnsent(): false {
     this.#lane.starting--
+    this.#lane.count(this.#task.queue, -1)
     this.#setting.onEnd(this.#lane)
     return false
   }
@@ -203,7 +214,7 @@ export class Attempt implements Alarm {
     const durationMs = Math.max(0, Math.round(ports.clock.monotonic() - this.#startedElapsed))
     const result: AttemptResult = { ...came, startedAt: this.#startedAt, durationMs }
     const roll = ports.random()
-    this.#judge({ outcome: heard, durationMs, inFlight: this.#inFlight, roll }, now)
+    this.#learn({ outcome: heard, durationMs, inFlight: this.#inFlight, roll }, now)
     const moment = { now, roll, expectedCallMs: lanes.expectedMs(lane.state) }
     settling.settle({
       task: this.#task,
@@ -213,13 +224,17 @@ export class Attempt implements Alarm {
       overheadMs: Math.max(0, this.#startedAt - Math.max(this.#task.dueAt, lane.openSince)),
     })
     lane.running--
+    lane.count(this.#task.queue, -1)
     this.#setting.onEnd(lane)
   }
 
   /** What the lane learns from it; one that is no longer ours has nobody to tell. */
-  #judge(call: lanes.EndedCall, now: number): void {
-    const { ports, onPhase } = this.#setting
-    const hasChanged = lanes.end(ports.lanePolicy, this.#lane.state, this.#permit, call, now)
-    if (hasChanged && this.#lane.partition.phase !== 'gone') onPhase(this.#lane)
+  #learn(call: lanes.EndedCall, now: number): void {
+    const { steering, onPhase } = this.#setting
+    const lane = this.#lane
+    const hasChanged = lanes.end(lane.policy, lane.state, this.#permit, call, now)
+    if (lane.partition.phase === 'gone') return
+    if (hasChanged) onPhase(lane)
+    steering.saw(lane, call.outcome, call.durationMs)
   }
 }

@@ -49,12 +49,12 @@ export class Claims {
   }
 
   #partOf(lane: ServedLane): LanePart {
-    const { time, lanePolicy } = this.#options.setting.ports
+    const { time } = this.#options.setting.ports
     const now = time.now()
-    const allowed = lanes.allowance(lanePolicy, lane.state, now, lane.leases - lane.asked)
-    const portions = portionsOf(lane.queues.values(), allowed, lane.asked, time.storeNow())
+    const openings = lane.openingsAt(now, lane.leases - lane.asked)
+    const portions = portionsOf(lane.queues.values(), openings, lane.asked, time.storeNow())
     for (const { of } of portions) of.hintedAt = Infinity
-    return { lane, limit: lanes.limitAt(lanePolicy, lane.state, now), portions }
+    return { lane, limit: lanes.limitAt(lane.policy, lane.state, now), portions }
   }
 
   async #claim(partition: ServedPartition, parts: readonly LanePart[]): Promise<void> {
@@ -82,6 +82,7 @@ export class Claims {
         const { lane, limit } = partOf.get(laneKey(task))!
         lane.asked--
         lane.starting++
+        lane.count(task.queue, 1)
         return new Attempt(this.#options.setting, { task, lane, limit, claimedAt })
       })
       .filter(attempt => attempt.admit())

@@ -9,7 +9,8 @@
  * Beside them, once a second: `upkeep` (lost leases, deadlines) and `remembering` (what the next steward has to know).
  */
 import { NOT_ARMED, type Alarm, type Clock, type Random } from '@secondwind/resilience'
-import { shares, withLaneDefaults, type LaneInput } from '@secondwind/resilience/rules'
+import { shares, type LaneInput } from '@secondwind/resilience/rules'
+import type { StandingOrders } from '../steering/standing-orders.ts'
 import type { Hint, TaskStore } from '../stores/task-store.ts'
 import type { Target } from '../targets/target.ts'
 import { partitionOf, queueKey } from '../task/lane.ts'
@@ -29,6 +30,7 @@ import { Settling } from './settling.ts'
 import type { SigningSecretsOf } from './signature.ts'
 import { sideBySide } from './side-by-side.ts'
 import { Stewardship } from './stewardship.ts'
+import { Steering } from './steering.ts'
 import { StoreCalls } from './store-calls.ts'
 import { StoreTime } from './store-time.ts'
 import { sayMissing, Upkeep } from './upkeep.ts'
@@ -55,6 +57,8 @@ export interface DispatcherOptions {
 }
 
 export interface Dispatcher extends Dispatching {
+  /** What operators want, as far as this instance has read it. */
+  readonly orders: StandingOrders
   /** The store's time, as far as this instance knows it. */
   now(): number
   start(): void
@@ -83,6 +87,7 @@ class StoreDispatcher implements Dispatcher, Alarm {
   readonly #ports: DispatchPorts
   readonly #underWay = new Map<string, Attempt>()
   readonly #settling: Settling
+  readonly #steering: Steering
   readonly #loop: Loop
   readonly #listing: Listing
   readonly #stewardship: Stewardship
@@ -97,10 +102,11 @@ class StoreDispatcher implements Dispatcher, Alarm {
     const onJump = (): void => this.#touchAll()
     const wake = (): void => this.#loop.wake()
     const calls = new StoreCalls({ clock, random, events, time, onJump, onRested: wake })
-    const ports = { ...options, time, calls, lanePolicy: withLaneDefaults(options.lanes ?? {}) }
+    const ports = { ...options, time, calls }
     const policies = new Policies(store, calls)
     const onLost = (partition: ServedPartition): void => this.#stewardship.drop(partition)
     this.#ports = ports
+    this.#steering = new Steering({ ports, lanes: options.lanes ?? {}, onRead: isNews => this.#steer(isNews) })
     this.#settling = new Settling({
       ports,
       onSettled: (lane, waiting) => this.#settled(lane, waiting),
@@ -113,6 +119,7 @@ class StoreDispatcher implements Dispatcher, Alarm {
         ports,
         policies,
         settling: this.#settling,
+        steering: this.#steering,
         underWay: this.#underWay,
         onPhase: lane => this.#remembering.write(lane),
         onPolicyMissing: (task, lane) => {
@@ -126,6 +133,7 @@ class StoreDispatcher implements Dispatcher, Alarm {
     })
     this.#listing = new Listing({
       ports,
+      steering: this.#steering,
       settling: this.#settling,
       listAgainMs: options.listAgainMs ?? LIST_AGAIN_MS,
       join: (tenant, lane) => shares.joinShares(this.#loop.shares, tenant, lane),
@@ -134,6 +142,7 @@ class StoreDispatcher implements Dispatcher, Alarm {
     })
     this.#stewardship = new Stewardship({
       ports,
+      onBeat: (version, asked) => void this.#steering.heard(version, asked),
       onTaken: partition => this.#taken(partition),
       onGiving: partition => this.#remembering.writeAll(partition),
       onDropped: ({ lanes }) => lanes.forEach(lane => this.#loop.forget(lane)),
@@ -154,7 +163,11 @@ class StoreDispatcher implements Dispatcher, Alarm {
 
   view(lane: string): LaneView | undefined {
     const served = this.#served(lane)
-    return served && viewOf(served, this.#ports, this.#loop.shares)
+    return served && viewOf(served, { ...this.#ports, steering: this.#steering, slots: this.#loop.shares })
+  }
+
+  get orders(): StandingOrders {
+    return this.#steering.orders
   }
 
   cut(taskId: string): void {
@@ -243,6 +256,14 @@ class StoreDispatcher implements Dispatcher, Alarm {
 
   #served(key: string): ServedLane | undefined {
     return this.#stewardship.partitions.get(partitionOf(key))?.lanes.get(key)
+  }
+
+  /** What operators have ordered is known here, perhaps anew. */
+  #steer(isNews: boolean): void {
+    const now = this.now()
+    for (const { lanes } of isNews ? this.#stewardship.partitions.values() : [])
+      for (const lane of lanes.values()) if (lane.steer(this.#steering.steered(lane.key), now)) this.#loop.touch(lane)
+    this.#loop.wake()
   }
 
   #touchAll(): void {

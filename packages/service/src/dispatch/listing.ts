@@ -9,6 +9,7 @@ import type { DispatchPorts } from './ports.ts'
 import { ServedLane } from './served-lane.ts'
 import type { ServedPartition } from './served-partition.ts'
 import type { Settling } from './settling.ts'
+import type { Steering } from './steering.ts'
 
 const PAGE = 1_000
 
@@ -17,6 +18,7 @@ const MOST_PAGES = 1_000
 
 interface ListingOptions {
   readonly ports: DispatchPorts
+  readonly steering: Steering
   readonly settling: Settling
   readonly listAgainMs: number
   readonly join: (tenant: string, lane: ServedLane) => shares.LaneShare<ServedLane>
@@ -83,17 +85,18 @@ export class Listing {
   #laneIn(partition: ServedPartition, key: string): ServedLane {
     const known = partition.lanes.get(key)
     if (known !== undefined) return known
-    const { ports, join, touch } = this.#options
-    const { lanePolicy, time } = ports
+    const { ports, steering, join, touch } = this.#options
+    const steered = steering.steered(key)
     const memory = partition.memories.get(key) ?? (partition.wasServed ? NOTHING_KNOWN : undefined)
     const lane = new ServedLane({
       key,
       partition,
+      steered,
       // As of the take: what is first heard of later may have been busy until then, under another steward.
       state:
         memory === undefined
-          ? lanes.newLane(lanePolicy, time.now())
-          : laneMemory.laneFrom(lanePolicy, memory, partition.takenAt),
+          ? lanes.newLane(steered.policy, ports.time.now())
+          : laneMemory.laneFrom(steered.policy, memory, partition.takenAt),
       join: made => join(laneOf(key).tenant, made),
       onRing: touch,
     })
@@ -105,9 +108,9 @@ export class Listing {
   }
 
   #forgetIdle(partition: ServedPartition): void {
-    const { lanePolicy, time } = this.#options.ports
+    const { time } = this.#options.ports
     for (const lane of partition.lanes.values())
-      if (lane.queues.size === 0 && lane.leases === 0 && lanes.isAtRest(lanePolicy, lane.state, time.now())) {
+      if (lane.queues.size === 0 && lane.leases === 0 && lanes.isAtRest(lane.policy, lane.state, time.now())) {
         partition.lanes.delete(lane.key)
         this.#options.forget(lane)
       }

@@ -3,12 +3,12 @@
  * that can use them. A turn costs what has changed, however many lanes and tasks wait; a lane that waits is an alarm on
  * the clock, whether for its next task or for a gate to open.
  */
-import { lane as lanes, shares } from '@secondwind/resilience/rules'
+import { shares } from '@secondwind/resilience/rules'
 import { Claims } from './claims.ts'
 import type { AttemptSetting } from './attempt.ts'
 import type { ServedLane } from './served-lane.ts'
 import type { ServedPartition } from './served-partition.ts'
-import { prospectOf } from './share.ts'
+import { prospectOf, type Openings } from './share.ts'
 import type { HoldReason } from '../task/lane-view.ts'
 
 /** A lane whose leases fill its limit though we know of fewer: others end them, and nobody tells us. */
@@ -78,8 +78,8 @@ export class Loop {
 
   /** What has ended is written before anything new begins: what is held in memory stays bounded by the slots. */
   get #mayClaim(): boolean {
-    const { ports, settling } = this.#options.setting
-    return !this.isStopping && !ports.calls.isResting && settling.size <= 2 * this.shares.slots
+    const { ports, settling, steering } = this.#options.setting
+    return !this.isStopping && !ports.calls.isResting && steering.isFresh && settling.size <= 2 * this.shares.slots
   }
 
   /** Slot by slot, to whoever's turn it is. */
@@ -110,18 +110,17 @@ export class Loop {
 
   /** Whether the lane could use a slot; if not, the clock is told when to look again. */
   #look(lane: ServedLane): boolean {
-    const { clock, time, lanePolicy } = this.#options.setting.ports
+    const { clock, time } = this.#options.setting.ports
     // A claim that is under way answers for it.
     if (lane.asked > 0 || lane.partition.phase !== 'serving') return false
     clock.disarm(lane)
     const now = time.now()
-    const allowed = lanes.allowance(lanePolicy, lane.state, now, lane.leases)
-    const prospect = prospectOf(lane.queues.values(), allowed, { now, storeNow: time.storeNow() })
+    const openings = lane.openingsAt(now, lane.leases)
+    const prospect = prospectOf(lane.queues.values(), openings, { now, storeNow: time.storeNow() })
     const fullForMs = Math.max(0, lane.fullUntil - clock.monotonic())
     const isReady = prospect.most > 0 && fullForMs === 0
     lane.most = prospect.most
-    const hold = allowed.hold ?? allowed.retryHold
-    this.#setShut(lane, hold?.reason ?? (fullForMs > 0 ? 'concurrency' : undefined))
+    this.#setShut(lane, shutReasonOf(openings) ?? (fullForMs > 0 ? 'concurrency' : undefined))
     this.#setReady(lane, isReady, now)
     const lookInMs = prospect.most > 0 ? fullForMs : prospect.lookInMs
     if (!isReady && lookInMs < Infinity) {
@@ -163,4 +162,10 @@ export class Loop {
     lane.shutFor = reason
     lane.shutSince = since ?? now
   }
+}
+
+/** One that keeps everything, or else some of it. */
+function shutReasonOf({ allowed, gates }: Openings): HoldReason | undefined {
+  if (allowed.hold !== undefined) return allowed.hold.reason
+  return gates.find(({ room }) => room === 0)?.reason ?? allowed.retryHold?.reason
 }

@@ -1,5 +1,4 @@
 import type { Clock, Random } from '@secondwind/resilience'
-import type { LanePolicy } from '@secondwind/resilience/rules'
 import type { TaskStore } from '../stores/task-store.ts'
 import type { Target } from '../targets/target.ts'
 import type { DispatchEvents } from '../telemetry/events.ts'
@@ -20,7 +19,6 @@ export interface DispatchPorts {
   /** Left out: nothing is signed. */
   readonly signingSecretsOf?: SigningSecretsOf
   readonly events: DispatchEvents
-  readonly lanePolicy: LanePolicy
   readonly calls: StoreCalls
   readonly time: StoreTime
 }

@@ -1,10 +1,14 @@
 import { NOT_ARMED, type Alarm } from '@secondwind/resilience'
-import type { lane as lanes, shares } from '@secondwind/resilience/rules'
+import { lane as lanes, laneChange, type LanePolicy, type shares } from '@secondwind/resilience/rules'
+import { isInScope, type QueueScope } from '../task/control.ts'
 import { queueOf } from '../task/lane.ts'
 import type { HoldReason } from '../task/lane-view.ts'
+import { gatesAt, type Orders } from '../task/orders.ts'
+import type { Trial } from '../task/stop-rule.ts'
 import type { Queue } from '../task/task.ts'
 import type { ServedPartition } from './served-partition.ts'
-import type { WaitingQueue } from './share.ts'
+import type { Openings, WaitingQueue } from './share.ts'
+import type { Steered } from './steering.ts'
 
 /** A queue of a lane that is served here. */
 export interface ServedQueue extends WaitingQueue {
@@ -18,6 +22,10 @@ export interface ServedQueue extends WaitingQueue {
   notBefore: number
 }
 
+interface Begun extends Pick<Queue, 'kind' | 'policyId'> {
+  count: number
+}
+
 /** So many are asked for before anything is known of a queue; each answer that brings all of them doubles it. */
 const FIRST_GUESS = 8
 const LARGEST_GUESS = 1_024
@@ -25,6 +33,7 @@ const LARGEST_GUESS = 1_024
 interface ServedLaneOptions {
   readonly key: string
   readonly partition: ServedPartition
+  readonly steered: Steered
   readonly state: lanes.LaneState
   readonly join: (lane: ServedLane) => shares.LaneShare<ServedLane>
   readonly onRing: (lane: ServedLane) => void
@@ -36,10 +45,15 @@ export class ServedLane implements Alarm {
   slot: number = NOT_ARMED
   readonly key: string
   readonly partition: ServedPartition
-  readonly state: lanes.LaneState
+  /** What it may do, and what operators have ordered. */
+  policy: LanePolicy
+  orders: Orders
+  state: lanes.LaneState
   readonly share: shares.LaneShare<ServedLane>
   readonly queues: Map<string, ServedQueue> = new Map()
   readonly #onRing: (lane: ServedLane) => void
+  /** Claimed and not yet ended, by kind and policy. */
+  readonly #begun = new Map<string, Begun>()
 
   /** Slots that the claim under way may fill. */
   asked = 0
@@ -64,10 +78,14 @@ export class ServedLane implements Alarm {
   /** What the store is known to remember of it, as text. */
   remembered = ''
   isWriting = false
+  /** How it does since it was resumed, and when that was. */
+  trial: { readonly since: number; readonly seen: Trial } | undefined
 
-  constructor({ key, partition, state, join, onRing }: ServedLaneOptions) {
+  constructor({ key, partition, steered, state, join, onRing }: ServedLaneOptions) {
     this.key = key
     this.partition = partition
+    this.policy = steered.policy
+    this.orders = steered.orders
     this.state = state
     this.share = join(this)
     this.#onRing = onRing
@@ -76,6 +94,37 @@ export class ServedLane implements Alarm {
   /** What the store counts as the lane's leases, but for those of other instances. */
   get leases(): number {
     return this.asked + this.starting + this.running + this.unsent
+  }
+
+  /** Goes on under other orders; true when they are others. */
+  steer({ policy, orders }: Steered, now: number): boolean {
+    if (policy === this.policy) return false
+    this.state = laneChange.changeLane(this.policy, policy, this.state, now)
+    this.policy = policy
+    this.orders = orders
+    return true
+  }
+
+  /** What may start beside so many that are under way. */
+  openingsAt(now: number, underWay: number): Openings {
+    const { policy, state, orders } = this
+    const allowed = lanes.allowance(policy, state, now, underWay)
+    const gates = gatesAt(orders.queues, policy.limit, now, scope => this.#begunIn(scope))
+    return { allowed, gates }
+  }
+
+  /** A task of this queue was claimed, or what was claimed has ended. */
+  count({ kind, policyId }: Queue, by: 1 | -1): void {
+    const name = `${kind} ${policyId}`
+    const begun = this.#begun.get(name)
+    if (begun === undefined) this.#begun.set(name, { kind, policyId, count: by })
+    else if ((begun.count += by) === 0) this.#begun.delete(name)
+  }
+
+  #begunIn(scope: QueueScope): number {
+    let count = 0
+    for (const begun of this.#begun.values()) if (isInScope(scope, begun)) count += begun.count
+    return count
   }
 
   get oldestDueAt(): number {

@@ -2,18 +2,23 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
 import type { lane as lanes } from '@secondwind/resilience/rules'
+import { isInScope } from '../task/control.ts'
+import type { QueueGate } from '../task/orders.ts'
 import { RANKS, type QueueKind, type Rank } from '../task/task.ts'
-import { portionsOf, prospectOf, type WaitingQueue } from './share.ts'
+import { portionsOf, prospectOf, type Openings, type WaitingQueue } from './share.ts'
 
 const NOW = 1_767_225_600_000
 const AT = { now: NOW, storeNow: NOW }
 const MINUTE = 60_000
 
-function waiting(kind: QueueKind, rank: Rank, dueAgoMs: number, likely = 8): WaitingQueue {
-  return { queue: { policyId: 'default', kind, rank }, dueAt: NOW - dueAgoMs, likely }
+function waiting(kind: QueueKind, rank: Rank, dueAgoMs: number, likely = 8, policyId = 'default'): WaitingQueue {
+  return { queue: { policyId, kind, rank }, dueAt: NOW - dueAgoMs, likely }
 }
 
-const allow = (total: number, retry = total): lanes.Allowance => ({ total, first: total, retry })
+/** Without gates of single queues. */
+const open = (allowed: lanes.Allowance): Openings => ({ allowed, gates: [] })
+
+const allow = (total: number, retry = total): Openings => open({ total, first: total, retry })
 
 const show = (portions: ReturnType<typeof portionsOf>): string[] =>
   portions.map(({ of, count }) => `${of.queue.rank} ${of.queue.kind} ${count}`)
@@ -49,45 +54,103 @@ describe("a lane's slots", () => {
 describe('a lane that cannot start anything', () => {
   it('is looked at again when its gate opens and its first task is due', () => {
     const hold = { reason: 'breaker-open', until: NOW + 5_000 } as const
-    const shut: lanes.Allowance = { total: 0, first: 0, retry: 0, hold }
+    const shut = open({ total: 0, first: 0, retry: 0, hold })
     assert.deepEqual(prospectOf([waiting('first', 'normal', 100)], shut, AT), { most: 0, lookInMs: 5_000 })
     assert.deepEqual(prospectOf([waiting('first', 'normal', -9_000)], shut, AT), { most: 0, lookInMs: 9_000 })
   })
 
   it('is not looked at again by itself while only an end can change something', () => {
-    const full: lanes.Allowance = { total: 0, first: 0, retry: 0, hold: { reason: 'concurrency' } }
+    const full = open({ total: 0, first: 0, retry: 0, hold: { reason: 'concurrency' } })
     assert.equal(prospectOf([waiting('first', 'normal', 100)], full, AT).lookInMs, Infinity)
   })
 
   it('for want of budget still starts what is new', () => {
-    const poor: lanes.Allowance = { ...allow(5, 0), retryHold: { reason: 'budget', until: NOW + 1_000 } }
+    const poor = open({ total: 5, first: 5, retry: 0, retryHold: { reason: 'budget', until: NOW + 1_000 } })
     const queues = [waiting('retry', 'normal', 10 * MINUTE), waiting('first', 'normal', 1)]
     assert.deepEqual(prospectOf(queues, poor, AT), { most: 5, lookInMs: 1_000 })
     assert.deepEqual(show(portionsOf(queues, poor, 5, NOW)), ['normal first 5'])
   })
 })
 
+describe('a lane that is paused', () => {
+  const hold = { reason: 'paused' } as const
+  const queues = [waiting('first', 'normal', 9_000), waiting('retry', 'urgent', 0)]
+
+  it('starts what is asked for by hand, and nothing else', () => {
+    const paused = open({ total: 1, first: 0, retry: 0, byHand: { total: 1 }, hold })
+    assert.deepEqual(prospectOf(queues, paused, AT), { most: 1, lookInMs: Infinity })
+    assert.deepEqual(show(portionsOf(queues, paused, 1, NOW)), ['urgent retry 1'])
+  })
+
+  it('is looked at again when what keeps that one too is over', () => {
+    const byHand = { total: 0, hold: { reason: 'breaker-open', until: NOW + 700 } } as const
+    const paused = open({ total: 0, first: 0, retry: 0, byHand, hold })
+    assert.deepEqual(prospectOf(queues, paused, AT), { most: 0, lookInMs: 700 })
+  })
+})
+
+function gate(scope: QueueGate['scope'], room: number, until?: number): QueueGate {
+  const control = { controlId: 'c', tenant: 't', reason: '', createdAt: NOW, createdBy: 'local' } as const
+  const whole = { ...control, level: 'retries-off', scope: { kind: 'all' } } as const
+  return { scope, control: whole, room, reason: 'kill-switch', ...(until !== undefined && { until }) }
+}
+
+describe('a gate of some queues', () => {
+  it('keeps those of its scope, and the lane is looked at again when it opens', () => {
+    const { allowed } = allow(20)
+    const openings = { allowed, gates: [gate({ kind: 'retry' }, 0, NOW + 400)] }
+    const queues = [waiting('retry', 'urgent', 0), waiting('first', 'normal', 0)]
+    assert.deepEqual(prospectOf(queues, openings, AT), { most: 8, lookInMs: 400 })
+    assert.deepEqual(show(portionsOf(queues, openings, 20, NOW)), ['normal first 8'])
+  })
+
+  it('that opens by and by has its queues share its room', () => {
+    const { allowed } = allow(20)
+    const openings = { allowed, gates: [gate({ policyId: 'default' }, 3)] }
+    const queues = [waiting('retry', 'normal', 1), waiting('first', 'normal', 0, 2)]
+    assert.equal(prospectOf(queues, openings, AT).most, 3)
+    assert.deepEqual(show(portionsOf(queues, openings, 20, NOW)), ['normal retry 3'])
+  })
+})
+
 describe('portions, whatever waits', () => {
-  it('are never more than is allowed, of either kind, and use what could be used', () => {
-    const anyQueue = fc
-      .record({
-        kind: fc.constantFrom<QueueKind>('first', 'retry'),
-        rank: fc.constantFrom(...RANKS),
-        ago: fc.integer({ min: -5_000, max: 5_000 }),
-        likely: fc.integer({ min: 1, max: 30 }),
-      })
-      .map(({ kind, rank, ago, likely }) => waiting(kind, rank, ago, likely))
+  const anyQueue = fc
+    .record({
+      kind: fc.constantFrom<QueueKind>('first', 'retry'),
+      rank: fc.constantFrom(...RANKS),
+      ago: fc.integer({ min: -5_000, max: 5_000 }),
+      likely: fc.integer({ min: 1, max: 30 }),
+      policyId: fc.constantFrom('p', 'q'),
+    })
+    .map(({ kind, rank, ago, likely, policyId }) => waiting(kind, rank, ago, likely, policyId))
+  const anyGate = fc
+    .record({ scope: fc.constantFrom({}, { kind: 'retry' as const }, { policyId: 'p' }), room: fc.nat(9) })
+    .map(({ scope, room }) => gate(scope, room, room === 0 ? NOW + 1 : undefined))
+
+  it('are never more than is allowed, of either kind and behind any gate, and use what could be used', () => {
     fc.assert(
-      fc.property(fc.array(anyQueue, { maxLength: 8 }), fc.nat(40), fc.nat(40), (queues, total, retry) => {
-        const allowed = { ...allow(total, Math.min(total, retry)), hold: { reason: 'concurrency' } as const }
-        const { most } = prospectOf(queues, allowed, AT)
-        const portions = portionsOf(queues, allowed, most, NOW)
-        const sum = (kind?: QueueKind): number =>
-          portions.reduce((count, portion) => count + (kind && portion.of.queue.kind !== kind ? 0 : portion.count), 0)
-        assert.equal(sum(), most)
-        assert.ok(most <= total && sum('retry') <= allowed.retry)
-        for (const { of, count } of portions) assert.ok(of.dueAt <= NOW && count <= of.likely)
-      }),
+      fc.property(
+        fc.array(anyQueue, { maxLength: 8 }),
+        fc.nat(40),
+        fc.nat(40),
+        fc.array(anyGate, { maxLength: 2 }),
+        (queues, total, retry, gates) => {
+          const allowed = {
+            total,
+            first: total,
+            retry: Math.min(total, retry),
+            hold: { reason: 'concurrency' } as const,
+          }
+          const { most } = prospectOf(queues, { allowed, gates }, AT)
+          const portions = portionsOf(queues, { allowed, gates }, most, NOW)
+          const sum = (scope: QueueGate['scope']): number =>
+            portions.reduce((count, { of, count: more }) => count + (isInScope(scope, of.queue) ? more : 0), 0)
+          assert.equal(sum({}), most)
+          assert.ok(most <= total && sum({ kind: 'retry' }) <= allowed.retry)
+          for (const { scope, room } of gates) assert.ok(sum(scope) <= room)
+          for (const { of, count } of portions) assert.ok(of.dueAt <= NOW && count <= of.likely)
+        },
+      ),
     )
   })
 })

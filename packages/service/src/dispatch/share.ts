@@ -1,5 +1,7 @@
 import type { lane as lanes } from '@secondwind/resilience/rules'
+import { isInScope } from '../task/control.ts'
 import { standingAt } from '../task/lane.ts'
+import type { QueueGate } from '../task/orders.ts'
 import type { Queue } from '../task/task.ts'
 
 /** A queue as far as the dispatcher knows it. */
@@ -26,21 +28,35 @@ interface Instants {
   readonly storeNow: number
 }
 
+/** What a lane's own gates let start, and those before some of its queues: usually there are none. */
+export interface Openings {
+  readonly allowed: lanes.Allowance
+  readonly gates: readonly QueueGate[]
+}
+
 export function prospectOf(
   queues: Iterable<WaitingQueue>,
-  allowed: lanes.Allowance,
+  { allowed, gates }: Openings,
   { now, storeNow }: Instants,
 ): Prospect {
-  const due = { first: 0, retry: 0 }
+  const due = { first: 0, retry: 0, byHand: 0 }
+  const open: WaitingQueue[] = []
   let lookInMs = Infinity
-  for (const { queue, dueAt, likely } of queues) {
-    const dueInMs = dueAt - storeNow
-    const opensInMs = allowed[queue.kind] > 0 ? 0 : opensIn(allowed, queue, now)
-    if (Math.max(dueInMs, opensInMs) <= 0) due[queue.kind] += likely
-    else lookInMs = Math.min(lookInMs, Math.max(dueInMs, opensInMs))
+  for (const waiting of queues) {
+    const { queue, dueAt, likely } = waiting
+    const pass = passOf(allowed, queue)
+    const opensInMs = Math.max(countOf(allowed, pass) > 0 ? 0 : opensIn(allowed, pass, now), gateIn(gates, queue, now))
+    const lookMs = Math.max(dueAt - storeNow, opensInMs)
+    if (lookMs > 0) lookInMs = Math.min(lookInMs, lookMs)
+    else {
+      due[pass] += likely
+      if (gates.length > 0) open.push(waiting)
+    }
   }
-  const most = Math.min(allowed.total, Math.min(allowed.first, due.first) + Math.min(allowed.retry, due.retry))
-  return { most, lookInMs }
+  // Queues behind one gate share its room: only by dividing it is seen how many there are in all.
+  if (gates.length > 0) return { most: sum(portionsOf(open, { allowed, gates }, allowed.total, storeNow)), lookInMs }
+  const most = PASSES.reduce((all, pass) => all + Math.min(countOf(allowed, pass), due[pass]), 0)
+  return { most: Math.min(allowed.total, most), lookInMs }
 }
 
 export interface Portion<Waiting extends WaitingQueue> {
@@ -54,27 +70,56 @@ export interface Portion<Waiting extends WaitingQueue> {
  */
 export function portionsOf<Waiting extends WaitingQueue>(
   queues: Iterable<Waiting>,
-  allowed: lanes.Allowance,
+  { allowed, gates }: Openings,
   slots: number,
   storeNow: number,
 ): Portion<Waiting>[] {
-  const left = { first: allowed.first, retry: allowed.retry }
+  const left = { first: allowed.first, retry: allowed.retry, byHand: countOf(allowed, 'byHand') }
+  const rooms = new Map(gates.map(gate => [gate, gate.room]))
   const portions: Portion<Waiting>[] = []
   for (const waiting of [...queues].filter(({ dueAt }) => dueAt <= storeNow).toSorted(byStanding)) {
-    const { kind } = waiting.queue
-    const count = Math.min(slots, left[kind], waiting.likely)
+    const pass = passOf(allowed, waiting.queue)
+    const before = gates.filter(({ scope }) => isInScope(scope, waiting.queue))
+    const count = Math.min(slots, left[pass], waiting.likely, ...before.map(gate => rooms.get(gate)!))
     if (count <= 0) continue
     slots -= count
-    left[kind] -= count
+    left[pass] -= count
+    for (const gate of before) rooms.set(gate, rooms.get(gate)! - count)
     portions.push({ of: waiting, count })
   }
   return portions
 }
 
+const PASSES = ['first', 'retry', 'byHand'] as const
+
+type Pass = (typeof PASSES)[number]
+
+/** As what a queue's tasks may start: in a pause, those that were asked for by hand alone. */
+function passOf({ byHand }: lanes.Allowance, { rank, kind }: Queue): Pass {
+  return byHand !== undefined && rank === 'urgent' ? 'byHand' : kind
+}
+
+function countOf(allowed: lanes.Allowance, pass: Pass): number {
+  return pass === 'byHand' ? (allowed.byHand?.total ?? 0) : allowed[pass]
+}
+
+function opensIn({ hold, retryHold, byHand }: lanes.Allowance, pass: Pass, now: number): number {
+  if (pass === 'byHand') return waitUntil(byHand?.hold?.until, now)
+  return waitUntil((hold ?? (pass === 'retry' ? retryHold : undefined))?.until, now)
+}
+
+function gateIn(gates: readonly QueueGate[], queue: Queue, now: number): number {
+  const shut = gates.filter(({ scope, room }) => room <= 0 && isInScope(scope, queue))
+  return Math.max(0, ...shut.map(({ until }) => waitUntil(until, now)))
+}
+
 /** At least a millisecond: whoever looks at the very instant must not find it still to come, and look for ever. */
-function opensIn(allowed: lanes.Allowance, { kind }: Queue, now: number): number {
-  const hold = allowed.hold ?? (kind === 'retry' ? allowed.retryHold : undefined)
-  return hold?.until === undefined ? Infinity : Math.max(1, Math.ceil(hold.until - now))
+function waitUntil(until: number | undefined, now: number): number {
+  return until === undefined ? Infinity : Math.max(1, Math.ceil(until - now))
+}
+
+function sum(portions: readonly Portion<WaitingQueue>[]): number {
+  return portions.reduce((all, { count }) => all + count, 0)
 }
 
 function byStanding(left: WaitingQueue, right: WaitingQueue): number {

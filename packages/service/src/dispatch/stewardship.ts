@@ -11,6 +11,7 @@ import type { Steward } from '../stores/task-store.ts'
 import { BEAT_MS, isDead, isLive, look, stewardFor, type Watch } from './fleet.ts'
 import type { DispatchPorts } from './ports.ts'
 import { ServedPartition } from './served-partition.ts'
+import type { Mark } from './store-time.ts'
 
 /** Moves go side by side, but a fleet that starts must not storm its store. */
 const MOVES_AT_ONCE = 64
@@ -27,6 +28,8 @@ interface Doubt {
 
 interface StewardshipOptions {
   readonly ports: DispatchPorts
+  /** The store has answered what was asked at this moment. */
+  readonly onBeat: (recordsVersion: number, asked: Mark) => void
   /** Reads what a new steward has to know; false when the store gave no answer. */
   readonly onTaken: (partition: ServedPartition) => Promise<boolean>
   /** Writes down what the next one has to know. */
@@ -65,10 +68,12 @@ export class Stewardship {
     if (this.#isBeating) return
     this.#isBeating = true
     this.#moved.clear()
-    const { calls, clock, instance, store } = this.#options.ports
+    const { calls, clock, instance, store, time } = this.#options.ports
+    const asked = time.mark()
     const fleet = await calls.ask(() => store.beat(instance))
     this.#isBeating = false
     if (fleet === undefined) return
+    this.#options.onBeat(fleet.recordsVersion, asked)
     const at = clock.monotonic()
     look(this.#watch, fleet, Math.min(LONGEST_LOOK_MS, at - (this.#heardAt ?? at)))
     this.#heardAt = at

@@ -1,24 +1,56 @@
 import { breaker, lane as lanes, type shares } from '@secondwind/resilience/rules'
-import type { Hold, LaneView } from '../task/lane-view.ts'
+import type { DestinationSettings } from '../task/destination-settings.ts'
+import type { Hold, LaneView, PolicyHold } from '../task/lane-view.ts'
+import type { Orders, QueueGate } from '../task/orders.ts'
 import type { DispatchPorts } from './ports.ts'
 import type { ServedLane } from './served-lane.ts'
+import type { Steering } from './steering.ts'
+
+interface Surroundings extends Pick<DispatchPorts, 'time' | 'calls'> {
+  readonly steering: Steering
+  readonly slots: shares.Shares<ServedLane>
+}
 
 /** What can be said of a lane now. */
-export function viewOf(lane: ServedLane, ports: DispatchPorts, slots: shares.Shares<ServedLane>): LaneView {
-  const { lanePolicy, time, calls } = ports
+export function viewOf(lane: ServedLane, { time, calls, steering, slots }: Surroundings): LaneView {
   const now = time.now()
-  const allowed = lanes.allowance(lanePolicy, lane.state, now, lane.leases)
-  const own: Hold | undefined = calls.isResting ? { reason: 'store' } : allowed.hold
-  const hold: Hold | undefined = own ?? (slots.taken >= slots.slots ? { reason: 'slots' } : undefined)
-  const { oldestDueAt } = lane
+  const { policy, state, orders, oldestDueAt } = lane
+  const { allowed, gates } = lane.openingsAt(now, lane.leases)
+  const settings = steering.orders.destination(lane.key)?.settings
+  const own = calls.isResting || !steering.isFresh ? STORE : inWords(allowed.hold, orders, settings)
+  const hold = own ?? (slots.taken >= slots.slots ? SLOTS : undefined)
+  const shut = gates.filter(({ room }) => room === 0)
+  const retries = shut.find(({ scope }) => scope.policyId === undefined)
+  const retryHold = retries === undefined ? allowed.retryHold : holdOf(retries)
+  const policyHolds = shut.flatMap((gate): PolicyHold[] =>
+    gate.scope.policyId === undefined ? [] : [{ scope: gate.scope, hold: holdOf(gate) }],
+  )
   return {
     lane: lane.key,
-    breaker: breaker.phaseOf(lane.state.breaker, now),
+    breaker: breaker.phaseOf(state.breaker, now),
     ...(hold !== undefined && { hold }),
-    ...(allowed.retryHold !== undefined && { retryHold: allowed.retryHold }),
-    limit: lanes.limitAt(lanePolicy, lane.state, now),
+    ...(retryHold !== undefined && { retryHold }),
+    ...(policyHolds.length > 0 && { policyHolds }),
+    limit: lanes.limitAt(policy, state, now),
     inFlight: lane.running,
-    budgetBalance: Math.max(0, Math.floor(lanes.budgetBalance(lanePolicy, lane.state, now))),
+    budgetBalance: Math.max(0, Math.floor(lanes.budgetBalance(policy, state, now))),
     ...(oldestDueAt < Infinity && { oldestDueAt }),
   }
+}
+
+const STORE: Hold = { reason: 'store' }
+const SLOTS: Hold = { reason: 'slots' }
+
+/** What operators said beside it. */
+function inWords(hold: Hold | undefined, { control }: Orders, settings?: DestinationSettings): Hold | undefined {
+  if (hold?.reason === 'kill-switch' && control !== undefined)
+    return { ...hold, level: control.level, because: control.reason }
+  const because = settings?.paused?.reason
+  return hold?.reason === 'paused' && because !== undefined ? { ...hold, because } : hold
+}
+
+function holdOf({ control, reason, until }: QueueGate): Hold {
+  const opens = until === undefined ? {} : { until }
+  if (reason === 'slow-start') return { reason, ...opens }
+  return { reason, ...opens, level: control.level, because: control.reason }
 }

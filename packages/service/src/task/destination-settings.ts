@@ -46,10 +46,6 @@ export interface StopRule {
   readonly overLast: number
 }
 
-export function isPaused({ paused }: DestinationSettings, now: number): boolean {
-  return paused !== undefined && now < (paused.until ?? Infinity)
-}
-
 export function laneInputOf({ concurrency, ...limits }: DestinationLimits): LaneInput {
   return { ...limits, ...(concurrency !== undefined && { limit: concurrency }) }
 }

@@ -68,7 +68,9 @@ function termOf(control: Control): laneOrders.Term {
 export interface QueueGate {
   readonly scope: QueueScope
   readonly control: Control
-  room: number
+  readonly room: number
+  /** Its control is in force, or its queues are on the way back. */
+  readonly reason: 'kill-switch' | 'slow-start'
   /** Absent when something has to be done, or to end, first. */
   readonly until?: number
 }
@@ -80,14 +82,15 @@ export function gatesAt(
   now: number,
   underWay: (scope: QueueScope) => number,
 ): QueueGate[] {
-  return queues.flatMap(({ scope, control }) => {
+  return queues.flatMap(({ scope, control }): QueueGate[] => {
     const term = termOf(control)
-    if (laneOrders.isInForce(term, now)) return [{ scope, control, room: 0, ...term }]
+    if (laneOrders.isInForce(term, now)) return [{ scope, control, room: 0, reason: 'kill-switch', ...term }]
     const since = endOf(control)
     const allowed = ramp.rampLimit(since, now)
     if (allowed >= limit) return []
     const count = underWay(scope)
-    return [{ scope, control, room: Math.max(0, allowed - count), until: ramp.rampReaches(count + 1, since) }]
+    const room = Math.max(0, allowed - count)
+    return [{ scope, control, room, reason: 'slow-start', until: ramp.rampReaches(count + 1, since) }]
   })
 }
 

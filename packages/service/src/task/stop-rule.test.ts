@@ -8,7 +8,7 @@ const HALF_OF_FOUR = { stopOnFailureRate: 0.5, overLast: 4 }
 /** After which attempt it trips; `x` is a failure. */
 function tripsAfter(attempts: string, rule = HALF_OF_FOUR): number | undefined {
   const trial = newTrial()
-  const place = [...attempts].findIndex(attempt => seeAttempt(rule, trial, attempt === 'x'))
+  const place = Array.from(attempts).findIndex(attempt => seeAttempt(rule, trial, attempt === 'x'))
   return place < 0 ? undefined : place + 1
 }
 

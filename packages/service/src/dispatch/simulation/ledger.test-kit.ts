@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Task } from '../../task/task.ts'
 import type { AttemptEnded } from '../../telemetry/events.ts'
+import type { Operators } from './operators.test-kit.ts'
 import type { SeenRequest } from './scripted-target.test-kit.ts'
 import type { World } from './world.test-kit.ts'
 
@@ -34,6 +35,8 @@ export class Ledger {
   readonly #endings = new Map<string, string>()
   readonly #broken: string[] = []
   readonly #starts = new Map<string, Start[]>()
+  /** What they have ordered must have been obeyed. */
+  operators: Operators | undefined
 
   constructor(world: World, options: LedgerOptions) {
     this.#world = world
@@ -43,6 +46,8 @@ export class Ledger {
   /** A request arrives. */
   onRequest(request: SeenRequest): void {
     if (this.#options.areClocksRight) void this.#checkLease(request)
+    const disobeyed = this.operators?.disobeyedBy(request, this.#laneOf(request))
+    if (disobeyed !== undefined) this.#broken.push(disobeyed)
     if (!request.process.isUnhurt) return
     const lane = this.#laneOf(request)
     // What a process has sent that died, or stood still, may still be served: nobody can take it back.

@@ -4,6 +4,7 @@ import { replayed } from '../../task/accept.ts'
 import { laneKey, partitionOf } from '../../task/lane.ts'
 import { fateIn, WELL, type Fate } from './faulty-store.test-kit.ts'
 import { Ledger } from './ledger.test-kit.ts'
+import { Operators } from './operators.test-kit.ts'
 import { pick, type Behaviour } from './scripted-target.test-kit.ts'
 import { BEHAVIOUR_MS, CALM_AT, isCalm, kindnessOf, planOf, WELL_BEHAVED } from './storm-plan.test-kit.ts'
 import type { Disaster, StormPlan } from './storm-plan.test-kit.ts'
@@ -17,6 +18,8 @@ export async function storm(seed: number): Promise<void> {
   const plan = planOf(seed)
   const random = seededRandom(seed + 1)
   const { world, ledger, beginOutage } = worldOf(plan, seed)
+  const operators = new Operators({ world, lanes: plan.lanes, limit: plan.limit, random: seededRandom(seed + 3) })
+  ledger.operators = operators
   for (let n = 0; n < plan.instances; n++) world.start()
   for (let at = 0; at < CALM_AT; at += 1_000) {
     for (let n = Math.floor(random() * 4); n > 0; n--) await world.enqueue(orderOf(plan, random))
@@ -29,9 +32,11 @@ export async function storm(seed: number): Promise<void> {
         else strike(world, disaster, random)
       }
     await operate(world, random)
+    await operators.act()
     await world.clock.advance(1_000 - busyMs)
     await ledger.look()
   }
+  await operators.leave()
   if (world.running.length === 0) world.start()
   await world.finish(LAST_TASK_ENDS_WITHIN)
   await ledger.close()
@@ -130,8 +135,10 @@ async function operate(world: World, random: Random): Promise<void> {
   if (random() < 0.4) {
     await world.store.cancel(task.taskId)
     for (const { dispatcher } of world.running) dispatcher.cut(task.taskId)
-  } else if (random() < 0.5) await world.store.attemptNow(task.taskId)
-  else await replayIfDead(world, task)
+  } else if (random() < 0.5) {
+    world.askedFor.add(task.taskId)
+    await world.store.attemptNow(task.taskId)
+  } else await replayIfDead(world, task)
 }
 
 async function replayIfDead(world: World, { taskId, policy }: Accepted): Promise<void> {

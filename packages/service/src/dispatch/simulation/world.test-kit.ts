@@ -5,7 +5,7 @@ import type { Random } from '@secondwind/resilience'
 import { openMemoryStore } from '../../stores/memory/memory-store.ts'
 import type { Hint, TaskStore } from '../../stores/task-store.ts'
 import { accept, INLINE_POLICY, type PolicyInForce, type TaskOrder } from '../../task/accept.ts'
-import { laneKey, partitionOf, type Lane } from '../../task/lane.ts'
+import { laneKey, laneOf, partitionOf, type Lane } from '../../task/lane.ts'
 import { TASK_ID_BYTES, taskIdOf } from '../../task/task-id.ts'
 import type { DispatchEvents } from '../../telemetry/events.ts'
 import { createDispatcher } from '../dispatcher.ts'
@@ -49,6 +49,8 @@ export class World {
   readonly destinations: Destinations
   readonly processes: SimulatedProcess[] = []
   readonly accepted: Accepted[] = []
+  /** Tasks of which an attempt was asked for by hand. */
+  readonly askedFor = new Set<string>()
   /** What the store's own clock is ahead of the world's. */
   storeOffsetMs = 0
   readonly #options: WorldOptions
@@ -125,6 +127,14 @@ export class World {
     const accepted: Accepted[] = []
     for (let n = 0; n < count; n++) accepted.push(await this.enqueue(order))
     return accepted
+  }
+
+  /** An operator's record, whatever it was before; null removes it. */
+  async order(kind: 'control' | 'destination', id: string, document: object | null): Promise<void> {
+    const known = await this.store.record({ kind, id })
+    const { tenant } = kind === 'destination' ? laneOf(id) : { tenant: 'acme' }
+    const written = { kind, id, tenant, document: document && { ...document }, ifVersion: known?.version ?? 0 }
+    await this.store.writeRecord(written)
   }
 
   async statusOf({ taskId }: Pick<Accepted, 'taskId'>): Promise<string> {

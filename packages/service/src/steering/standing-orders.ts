@@ -1,0 +1,147 @@
+import { checkLane } from '@secondwind/resilience/rules'
+import type { OperatorRecord, OperatorStore, Page, RecordKind } from '../stores/task-store.ts'
+import type { Control } from '../task/control.ts'
+import { laneInputOf, type DestinationSettings } from '../task/destination-settings.ts'
+import { laneKey, laneOf } from '../task/lane.ts'
+import { NO_ORDERS, ordersFor, type Orders } from '../task/orders.ts'
+
+const PAGE = 200
+
+/** Two hundred thousand records: more than all tenants together may have. */
+const MOST_PAGES = 1_000
+
+interface StandingOrdersOptions {
+  readonly store: Pick<OperatorStore, 'records'>
+  /** How the store is asked: undefined when it gave no answer. */
+  readonly read: <Value>(call: () => Promise<Value>) => Promise<{ readonly value: Value } | undefined>
+  /** Something in a record cannot be obeyed: it was written by another version of this program. */
+  readonly onStrange?: (text: string) => void
+}
+
+/** A destination's record, as it was read. */
+export interface KnownDestination {
+  readonly lane: string
+  readonly version: number
+  readonly settings: DestinationSettings
+}
+
+/**
+ * What operators have ordered, as of the latest reading: read whole, and again whenever the store says that something was
+ * written. Whether that is recent enough to act on is for whoever acts to say.
+ */
+export class StandingOrders {
+  readonly #options: StandingOrdersOptions
+  readonly #listeners = new Set<() => void>()
+  #controls: readonly Control[] = []
+  #destinations: ReadonlyMap<string, KnownDestination> = new Map()
+  #names: ReadonlyMap<string, string> = new Map()
+  #version: number | undefined
+  #reading: Promise<boolean> | undefined
+
+  constructor(options: StandingOrdersOptions) {
+    this.#options = options
+  }
+
+  /** All that are in force, and those that ended lately. */
+  get controls(): readonly Control[] {
+    return this.#controls
+  }
+
+  get destinations(): Iterable<KnownDestination> {
+    return this.#destinations.values()
+  }
+
+  destination(lane: string): KnownDestination | undefined {
+    return this.#destinations.get(lane)
+  }
+
+  /** The lane of a destination that was given this name. */
+  laneNamed(tenant: string, name: string): string | undefined {
+    return this.#names.get(nameKey(tenant, name))
+  }
+
+  ordersFor(lane: string): Orders {
+    if (this.#controls.length === 0 && !this.#destinations.has(lane)) return NO_ORDERS
+    return ordersFor(laneOf(lane), this.#controls, this.#destinations.get(lane)?.settings)
+  }
+
+  /** Told after every reading that may have brought something new. */
+  onRead(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** Whether what is known here is what the store had when it named this version; reads it if need be. */
+  async upTo(version: number): Promise<boolean> {
+    if (version === this.#version) return true
+    // One that is under way may have begun before that version: the next beat asks again.
+    if (this.#reading !== undefined || !(await this.#read())) return false
+    this.#version = version
+    return true
+  }
+
+  /** For whoever has just written: what was acknowledged before is known when this resolves to true. */
+  async refresh(): Promise<boolean> {
+    while (this.#reading !== undefined) await this.#reading
+    return this.#read()
+  }
+
+  #read(): Promise<boolean> {
+    const reading = this.#readAll().finally(() => {
+      this.#reading = undefined
+    })
+    this.#reading = reading
+    return reading
+  }
+
+  async #readAll(): Promise<boolean> {
+    const [controls, destinations] = await Promise.all([this.#pages('control'), this.#pages('destination')])
+    if (controls === undefined || destinations === undefined) return false
+    this.#controls = controls.map(({ id, tenant, document }) => ({ ...document, controlId: id, tenant }) as Control)
+    const known = destinations.map(record => this.#destinationOf(record))
+    this.#destinations = new Map(known.map(destination => [destination.lane, destination]))
+    this.#names = namesOf(known)
+    for (const listener of this.#listeners) listener()
+    return true
+  }
+
+  #destinationOf({ id, version, document }: OperatorRecord): KnownDestination {
+    const { limits, ...settings } = document as DestinationSettings
+    if (limits === undefined) return { lane: id, version, settings }
+    const [problem] = checkLane(laneInputOf(limits))
+    if (problem === undefined) return { lane: id, version, settings: { ...settings, limits } }
+    this.#options.onStrange?.(`${id}: its limits are not obeyed, for ${problem.at} ${problem.say}`)
+    return { lane: id, version, settings }
+  }
+
+  /** All of a kind; undefined when a page got no answer. */
+  async #pages(kind: RecordKind): Promise<OperatorRecord[] | undefined> {
+    const { store, read } = this.#options
+    const records: OperatorRecord[] = []
+    let cursor: string | undefined
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const ask = { kind, limit: PAGE, ...(cursor !== undefined && { cursor }) }
+      const answer: { readonly value: Page<OperatorRecord> } | undefined = await read(() => store.records(ask))
+      if (answer === undefined) return undefined
+      records.push(...answer.value.items)
+      cursor = answer.value.nextCursor
+      if (cursor === undefined) break
+    }
+    return records
+  }
+}
+
+/** Where two have the same name, written at the same moment, the first of them has it: the same one for everybody. */
+function namesOf(known: readonly KnownDestination[]): Map<string, string> {
+  const names = new Map<string, string>()
+  for (const { lane, settings } of known) {
+    if (settings.name === undefined) continue
+    const key = nameKey(laneOf(lane).tenant, settings.name)
+    if (!names.has(key)) names.set(key, lane)
+  }
+  return names
+}
+
+function nameKey(tenant: string, name: string): string {
+  return laneKey({ tenant, destination: name })
+}
