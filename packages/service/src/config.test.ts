@@ -69,6 +69,12 @@ describe('the configuration', () => {
   })
 
   it('says what an allowed target must be', () => {
+    assert.deepEqual(readConfig({ 'allow-target': ['a,b:1', '10.0.0.0/8'] }, {}).config?.allowTarget, [
+      'a',
+      'b:1',
+      '10.0.0.0/8',
+    ])
+    assert.match(problemsOf({ config: fileWith('{"allow-target":["a,b"]}') }, {})[0]!, /"a,b" is none of these/)
     assert.match(problemsOf({ 'allow-target': ['http://a/b'] }, {})[0]!, /^--allow-target must be /)
   })
 

@@ -51,7 +51,7 @@ export const SETTINGS: readonly Setting[] = [
   {
     name: 'allow-target',
     usage: '<host>',
-    say: 'a target inside that may be called: a host, host:port or CIDR; may be repeated',
+    say: 'a target inside that may be called: a host, host:port or CIDR; repeated, or with commas between',
     isList: true,
   },
 ]
@@ -128,11 +128,17 @@ function find(
 ): { readonly value: unknown; readonly at: string } | undefined {
   const variable = variableOf(setting)
   const fromEnvironment = environment[variable]
-  if (flags[setting.name] !== undefined) return { value: flags[setting.name], at: `--${setting.name}` }
+  const given = flags[setting.name]
+  if (given !== undefined)
+    return { value: setting.isList ? [given].flat().flatMap(splitList) : given, at: `--${setting.name}` }
   if (fromEnvironment !== undefined)
-    return { value: setting.isList ? fromEnvironment.split(',') : fromEnvironment, at: variable }
+    return { value: setting.isList ? splitList(fromEnvironment) : fromEnvironment, at: variable }
   const fromFile = Object.hasOwn(file.document, setting.name) ? file.document[setting.name] : undefined
   return fromFile === undefined ? undefined : { value: fromFile, at: `${file.path}: ${setting.name}` }
+}
+
+function splitList(text: string): string[] {
+  return text.split(',').map(part => part.trim())
 }
 
 type Reader = (given: unknown) => { readonly value: unknown } | { readonly must: string }

@@ -77,6 +77,11 @@ describe('a wait that headers name', () => {
     )
   })
 
+  it('is as long as can be when it has more digits than a number holds', () => {
+    for (const digits of [20, 200, 400, 10_000])
+      assert.equal(retryAfterOf({ 'retry-after': '9'.repeat(digits) }, 0), 1e15, String(digits))
+  })
+
   it('is the longest of several', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 1e9 }), { minLength: 1, maxLength: 5 }), waits => {

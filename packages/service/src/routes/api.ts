@@ -1,6 +1,13 @@
 import { fastify, LogController, type FastifyInstance } from 'fastify'
 import { drainRefused } from './answers/draining.ts'
-import { answerBrokenRequest, answerLine, createErrorHandler, sendRefusal } from './answers/error-handler.ts'
+import {
+  answerBrokenRequest,
+  answerConnect,
+  answerExpectation,
+  answerLine,
+  createErrorHandler,
+  sendRefusal,
+} from './answers/error-handler.ts'
 import { KnownRoutes } from './answers/unknown-route.ts'
 import { closeInTime } from './closing.ts'
 import type { ApiContext } from './context.ts'
@@ -39,6 +46,8 @@ export function createApi(context: ApiContext): FastifyInstance {
     requestTimeout: limits.requestTimeoutMs,
     // Node takes the longer of the two for the whole of a request: they must be the same.
     http: {
+      // The guard answers those without a host, in the form of all other answers.
+      requireHostHeader: false,
       headersTimeout: limits.requestTimeoutMs,
       connectionsCheckingInterval: Math.min(5_000, limits.requestTimeoutMs),
     },
@@ -48,6 +57,8 @@ export function createApi(context: ApiContext): FastifyInstance {
     frameworkErrors: handleError,
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, ids.next()),
   })
+  api.server.on('checkExpectation', (_, response) => answerExpectation(response, ids.next()))
+  api.server.on('connect', (_, socket) => answerConnect(socket, ids.next()))
   const routes = new KnownRoutes(api)
   api.setErrorHandler(handleError)
   api.setNotFoundHandler((request, reply) =>

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { ApiContext } from './context.ts'
+import { bindCursor, openCursor } from './requests/bound-cursor.ts'
 import { callerOf } from './requests/caller.ts'
 import { readNumbers } from './requests/query.ts'
 import { invalid } from './requests/validation.ts'
@@ -52,14 +53,15 @@ export function addDeadLetters(api: FastifyInstance, context: ApiContext): void 
       const { group = causeId === undefined ? 'cause' : 'none' } = request.query
       const { tenant } = callerOf(request)
       const place = { ...(destination !== undefined && { destination }) }
-      const page = { ...(cursor !== undefined && { cursor }), limit }
+      const question = { ...place, causeId }
+      const page = { ...openCursor(cursor, question), limit }
       if (group === 'cause') {
         if (causeId !== undefined)
           throw invalid('query', [{ at: 'causeId', is: causeId, say: 'lists the tasks of a cause: leave group out' }])
-        return reply.send(await store.causes({ tenant, ...place, ...page }))
+        return reply.send(bindCursor(await store.causes({ tenant, ...place, ...page }), question))
       }
       const filter = { tenant, status: 'EXHAUSTED', ...place, ...(causeId !== undefined && { causeId }) } as const
-      return reply.send(taskPage(await store.list({ filter, ...page }), context))
+      return reply.send(taskPage(bindCursor(await store.list({ filter, ...page }), question), context))
     },
   )
 }

@@ -223,6 +223,21 @@ describe('a request that is no HTTP, too long or too slow', () => {
     assert.match(slow, /^HTTP\/1\.1 408 .*"code":"request-timeout"/s)
   })
 
+  it('is answered in the same form before any route: no host, two of them, another expectation, a tunnel', async () => {
+    const { raw, port } = await serve()
+    const host = `host: localhost:${port}\r\nconnection: close\r\n`
+    for (const [request, answered] of [
+      ['GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n', /^HTTP\/1\.1 403 .*"code":"foreign-host"/s],
+      [`GET /healthz HTTP/1.1\r\n${host}host: evil.example\r\n\r\n`, /^HTTP\/1\.1 400 .*"code":"bad-http"/s],
+      [`GET /healthz HTTP/1.1\r\n${host}expect: banana\r\n\r\n`, /^HTTP\/1\.1 417 .*"code":"bad-http"/s],
+      [`CONNECT a.example:443 HTTP/1.1\r\n${host}\r\n`, /^HTTP\/1\.1 405 .*"code":"method-not-allowed"/s],
+    ] as const) {
+      const heard = await raw(request)
+      assert.match(heard, answered)
+      assert.match(heard, /content-type: application\/problem\+json/)
+    }
+  })
+
   it('does not keep the service from closing', async () => {
     const { raw, port, api, clock } = await serve()
     const body = 'content-type: application/json\r\ncontent-length: 10\r\n\r\n{'

@@ -20,6 +20,9 @@ describe('a cursor', () => {
 
   it('is refused when it is any other text', () => {
     fc.assert(fc.property(fc.string(), text => assert.throws(() => places.read(text), InvalidCursorError)))
+    const written = places.write([1, 'a'])
+    for (const more of ['!', '!!', '=', '.', 'A', ' ', '\n'])
+      assert.throws(() => places.read(written + more), InvalidCursorError, more)
     const turned = cursorOf('places', 'string', 'number').write(['a', 1])
     assert.throws(() => places.read(turned), { code: 'invalid-cursor' })
     assert.throws(() => places.read(cursorOf('others', 'number', 'string').write([1, 'a'])), InvalidCursorError)

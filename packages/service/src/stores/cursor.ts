@@ -21,7 +21,7 @@ export function cursorOf<const Parts extends readonly Part[]>(list: string, ...p
     place.length === parts.length &&
     place.every((part, at) => typeof part === parts[at] && (typeof part === 'string' || Number.isFinite(part)))
   return {
-    write: place => Buffer.from(JSON.stringify([list, ...place])).toString('base64url'),
+    write: place => encode([list, ...place]),
     read: text => {
       const [name, ...place] = partsOf(text)
       if (name !== list || !isPlace(place)) throw new InvalidCursorError(list)
@@ -30,11 +30,16 @@ export function cursorOf<const Parts extends readonly Part[]>(list: string, ...p
   }
 }
 
+function encode(parts: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify(parts)).toString('base64url')
+}
+
 function partsOf(text: string): unknown[] {
   if (text.length > LONGEST_CURSOR) return []
   try {
     const parts: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
-    return Array.isArray(parts) ? parts : []
+    // Decoding overlooks what is not of its alphabet: a cursor with anything behind it is none.
+    return Array.isArray(parts) && encode(parts) === text ? parts : []
   } catch {
     return [] // whoever asked is told that it is no cursor
   }

@@ -59,7 +59,7 @@ function isCidr6(text: string): boolean {
   return ipaddr.IPv6.isValidCIDR(text) && !ipaddr.IPv6.parseCIDR(text)[0].isIPv4MappedAddress()
 }
 
-const HOST_AND_PORT = /^(?<host>\[[^\]]+\]|[^\s\p{Cc}:[\]/\\?#@*%]+)(?::(?<port>\d{1,5}))?$/u
+const HOST_AND_PORT = /^(?<host>\[[^\]]+\]|[^\s\p{Cc}:[\]/\\?#@*%,]+)(?::(?<port>\d{1,5}))?$/u
 
 function hostRule(text: string): AllowRule | undefined {
   const { host, port: digits } = HOST_AND_PORT.exec(ipaddr.IPv6.isValid(text) ? `[${text}]` : text)?.groups ?? {}

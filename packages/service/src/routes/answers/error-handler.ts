@@ -1,8 +1,9 @@
 /** Every way in which a request can fail, answered in one form. */
 import type { Random } from '@secondwind/resilience'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { STATUS_CODES } from 'node:http'
+import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { InvalidCursorError, StoreUnavailableError } from '../../stores/task-store.ts'
 import { refusalOfShape } from '../requests/validation.ts'
 import { comeBackAfter, PROBLEM_JSON, problemDetails, Refusal, sentence, type RefusalCode } from './refusal.ts'
@@ -89,7 +90,24 @@ export function answerBrokenRequest(error: { readonly code?: string }, socket: S
     return
   }
   const [code, detail] = BROKEN[error.code ?? ''] ?? ['bad-http', 'It cannot be read as HTTP/1.1.']
-  const refusal = new Refusal(code, { detail })
+  answerOnSocket(new Refusal(code, { detail }), socket, requestId)
+}
+
+/** A tunnel was asked for: there is no reply to answer with. */
+export function answerConnect(socket: Duplex, requestId: string): void {
+  const detail = 'Nobody is connected through this service.'
+  answerOnSocket(new Refusal('method-not-allowed', { detail }), socket, requestId)
+}
+
+/** RFC 9110 §10.1.1: 100-continue is the only expectation there is. */
+export function answerExpectation(response: ServerResponse, requestId: string): void {
+  const refusal = new Refusal('bad-http', { status: 417, detail: 'No expectation is met but 100-continue.' })
+  response
+    .writeHead(refusal.status, { 'content-type': PROBLEM_JSON, 'x-request-id': requestId, connection: 'close' })
+    .end(JSON.stringify(problemDetails(refusal, requestId)))
+}
+
+function answerOnSocket(refusal: Refusal, socket: Duplex, requestId: string): void {
   const body = JSON.stringify(problemDetails(refusal, requestId))
   const head = [
     `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,

@@ -23,6 +23,14 @@ describe('a policy for the service', () => {
     assert.equal(readPolicy({ minDelayMs: 9_000 }).policy?.minDelayMs, 9_000)
   })
 
+  it('is told of everything at once, also of what only the service limits', () => {
+    const problems = problemsOf({ maxAttempts: 1e9, attemptTimeoutMs: 300_001 })
+    assert.deepEqual(
+      problems.map(problem => problem.split(' ', 1)[0]),
+      ['maxAttempts', 'attemptTimeoutMs'],
+    )
+  })
+
   it('is the same text whatever the order in which it was written', () => {
     const one = {
       delaysMs: [1, 2],

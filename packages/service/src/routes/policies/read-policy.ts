@@ -21,7 +21,10 @@ export function readPolicy(input: unknown, path = ''): RetryPolicyCheck {
   const checked = checkRetryPolicy(retry, SERVICE_DEFAULTS)
   const problems = [
     ...misplaced,
-    ...(checked.problems ?? tooLong(checked.policy)).map(problem => ({ ...problem, at: join(below, problem.at) })),
+    ...[...(checked.problems ?? []), ...tooLong(checked.policy ?? retry)].map(problem => ({
+      ...problem,
+      at: join(below, problem.at),
+    })),
   ]
   if (checked.policy !== undefined && problems.length === 0) return { policy: ordered(checked.policy) }
   return { problems: problems.map(problem => ({ ...problem, at: join(path, problem.at) })) }
@@ -62,8 +65,11 @@ function sayMisplaced(field: string): string {
     : 'is an unknown field; what belongs to a policy stands in retry'
 }
 
-function tooLong({ attemptTimeoutMs }: RetryPolicy): Problem[] {
-  if (attemptTimeoutMs <= LONGEST_ATTEMPT_MS) return []
+/** Of a document that may be wrong in other ways as well. */
+function tooLong(policy: unknown): Problem[] {
+  const { attemptTimeoutMs } = check.isRecord(policy) ? policy : {}
+  // What no policy may have, the library has told.
+  if (!Number.isInteger(attemptTimeoutMs) || Number(attemptTimeoutMs) <= LONGEST_ATTEMPT_MS) return []
   return [{ at: 'attemptTimeoutMs', is: attemptTimeoutMs, say: `must be at most ${LONGEST_ATTEMPT_MS} in the service` }]
 }
 

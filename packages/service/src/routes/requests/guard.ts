@@ -28,6 +28,9 @@ export function foreign({ raw }: FastifyRequest, allowed: readonly string[]): Re
   const { host = '', origin } = raw.headers
   if (raw.url!.length > LONGEST_URL)
     return new Refusal('url-too-long', { detail: `Its path and query have more than ${LONGEST_URL} characters.` })
+  // RFC 9112 §3.2: which of two is meant, everybody on the way may have read in another way.
+  if (raw.headersDistinct.host !== undefined && raw.headersDistinct.host.length > 1)
+    return new Refusal('bad-http', { detail: 'It has more than one Host.' })
   if (!isOwnHost(host, allowed))
     return new Refusal('foreign-host', {
       detail:

@@ -5,6 +5,7 @@ import type { Task } from '../../task/task.ts'
 import { redactHeaders } from '../answers/redaction.ts'
 import type { ApiContext } from '../context.ts'
 import { callerOf } from '../requests/caller.ts'
+import { bindCursor, openCursor } from '../requests/bound-cursor.ts'
 import { readNumbers } from '../requests/query.ts'
 import { problemsOfRanges } from '../requests/ranges.ts'
 import { invalid } from '../requests/validation.ts'
@@ -67,8 +68,8 @@ export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
       const problems = problemsOfRanges(filter)
       if (problems.length > 0) throw invalid('query', problems)
       const { tenant } = callerOf(request)
-      const page = await store.list({ ...(cursor && { cursor }), limit, filter: { ...filter, tenant } })
-      return reply.send(taskPage(page, context))
+      const page = await store.list({ ...openCursor(cursor, filter), limit, filter: { ...filter, tenant } })
+      return reply.send(taskPage(bindCursor(page, filter), context))
     },
   )
 
@@ -88,7 +89,8 @@ export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
     async (request, reply) => {
       const { taskId } = await ownTask(request, context)
       const { cursor, limit = DEFAULT_PAGE } = request.query
-      const { items, ...next } = await store.attempts({ taskId, ...(cursor && { cursor }), limit })
+      const page = await store.attempts({ taskId, ...openCursor(cursor, { taskId }), limit })
+      const { items, ...next } = bindCursor(page, { taskId })
       return reply.send({
         items: items.map(({ response, ...attempt }) => ({
           ...attempt,

@@ -48,6 +48,13 @@ describe('the address of a target', () => {
     assert.match(sayOf(read(`https://a.example/${'ä'.repeat(2_000)}`))[0]!, /at most 8192 characters/)
   })
 
+  it('is refused when no host can have such a name', () => {
+    const label = 'a'.repeat(63)
+    for (const host of [`${label}a.x`, `${`${label}.`.repeat(4)}x`, 'a..x', '.x'])
+      assert.match(sayOf(read(`http://${host}/`))[0]!, /must name a host that can exist/, host)
+    for (const host of [`${label}.x`, 'a.x.', '127.0.0.1', '[::1]', 'localhost']) valueOf(read(`http://${host}/`))
+  })
+
   it('is refused where it must not be called, under a code of its own', () => {
     const refused = readTargetUrl('http://10.0.0.1/', { checkTarget: () => 'leads inside' })
     assert.deepEqual(refused, {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, onTestFinished } from 'vitest'
 import { temporaryDirectory } from '../sqlite.test-kit.ts'
@@ -24,6 +24,10 @@ describe('the data file', () => {
     chmodSync(shared, 0o755)
     openFile({ directory: shared }).close()
     assert.equal(statSync(join(shared, DATA_FILE)).mode & 0o077, 0)
+  })
+
+  it('is refused at once where no directory can be made', { skip: !existsSync('/proc/self') }, () => {
+    assert.throws(() => openFile({ directory: '/proc/x' }), { code: 'store-unreachable' })
   })
 
   it('is in the newest format after it was opened, and stays as it is when opened again', () => {

@@ -1,5 +1,5 @@
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { connect, type Connection } from './connection.ts'
 import { errorOf, faultOf, foreignFault, leftLogFault, lockGoneFault, newerFault } from './faults.ts'
 import { identify, isInPlace, type FileIdentity, type OpenedFiles } from './in-place.ts'
@@ -85,11 +85,18 @@ function refuseOldSqlite(): void {
 
 function prepareDirectory(directory: string, path: string): void {
   // Requests carry secrets: nobody else on the machine may read them.
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeDirectory(resolve(directory))
   accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK)
   // SQLite would open a file that may only be read, and fail at the first write.
   if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK)
   else refuseLeftLog(path, `${path}-wal`)
+}
+
+/** Step by step: where a file system refuses a new directory as if its parent were missing, Node would try for ever. */
+function makeDirectory(directory: string): void {
+  if (existsSync(directory)) return
+  makeDirectory(dirname(directory))
+  mkdirSync(directory, { mode: 0o700 })
 }
 
 /** Beside a new file SQLite would delete the log, and with it what was committed and never moved into the old one. */
