@@ -2,6 +2,7 @@ import type { Command } from './command.ts'
 import { completionCommand } from './completion.ts'
 import { DEAD } from './dead/commands.ts'
 import { DESTINATIONS } from './destinations/commands.ts'
+import { doctorCommand } from './doctor/doctor.ts'
 import { adviseCommand } from './lab/advise.ts'
 import { assertCommand } from './lab/assert.ts'
 import { casesCommand } from './lab/cases.ts'
@@ -27,7 +28,7 @@ const LAB: readonly Command[] = [
   casesCommand,
 ]
 
-const ALL: readonly Command[] = [...SERVICE, ...TASKS, ...DEAD, ...DESTINATIONS, ...POLICIES, ...LAB]
+const ALL: readonly Command[] = [...SERVICE, doctorCommand, ...TASKS, ...DEAD, ...DESTINATIONS, ...POLICIES, ...LAB]
 
 /** Every command of the program, in the order of its help. */
 export const COMMANDS: readonly Command[] = [...ALL, completionCommand(ALL)]

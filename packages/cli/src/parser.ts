@@ -1,8 +1,8 @@
 import { Command as Parser, type CommanderError } from 'commander'
-import { readFileSync } from 'node:fs'
 import type { Call, Command, GivenOptions } from './command.ts'
 import { usageFailure, type Failure } from './failure.ts'
 import type { Terminal } from './terminal/terminal.ts'
+import { VERSION } from './version.ts'
 
 type Run = (command: Command, args: Call['args'], options: GivenOptions) => Promise<void>
 
@@ -14,7 +14,7 @@ export function createParser(
 ): Parser {
   const program = new Parser('secondwind')
     .description('Retries that recover instead of pile on.')
-    .version(version(), '--version', 'the version')
+    .version(VERSION, '--version', 'the version')
     .helpOption('-h, --help', 'this help')
     .helpCommand(false)
     .configureOutput({
@@ -87,9 +87,4 @@ export function unreadable({ code, message }: CommanderError, help: string): Fai
     because: [meant === undefined ? 'The command line does not say what to do.' : `Did you mean ${meant}?`],
     next: [help],
   })
-}
-
-function version(): string {
-  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(manifest) as { version: string }).version
 }

@@ -9,6 +9,7 @@ import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import type { Table } from '../terminal/table.ts'
 import { changesOf, showChanges } from './changes.ts'
+import { documentOf } from './document.ts'
 
 const POLICY_ARGUMENT: Argument = { usage: '<policyId>', say: 'the name of a policy that the service keeps' }
 
@@ -74,8 +75,8 @@ const getCommand: Command = remoteCommand({
   examples: ['policies get default', 'policies get default --document'],
   run: async ({ client, args, options, clock, typed }) => {
     const policy = await client.policies.get(args[0] as string)
-    const { version, createdAt, ...document } = policy
-    const data = options['document'] === true ? document : policy
+    const { version, createdAt } = policy
+    const data = options['document'] === true ? documentOf(policy) : policy
     return {
       data,
       show: () => JSON.stringify(data, undefined, 2),

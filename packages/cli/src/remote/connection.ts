@@ -47,6 +47,11 @@ const serviceUrl: Reader<string> = given => {
   return { must: `the address of a service, such as ${DEFAULT_URL}, without credentials and query` }
 }
 
+/** On this machine: what goes there goes over no network. */
+export function isNear(url: string): boolean {
+  return URL.canParse(url) && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
+}
+
 function keyIn(path: string): string {
   try {
     return keyFrom(readFileSync(path, 'utf8'), path)!

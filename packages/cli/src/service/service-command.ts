@@ -1,20 +1,11 @@
-import {
-  CONFIG_SETTING,
-  readConfig,
-  SETTINGS,
-  startService,
-  StartFailure,
-  variableOf,
-  type Service,
-  type ServiceOptions,
-} from '@secondwind/service'
-import type { Call, Command, GivenOptions, Option } from '../command.ts'
+import { readConfig, startService, StartFailure, type Service, type ServiceOptions } from '@secondwind/service'
+import type { Call, Command } from '../command.ts'
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts'
 import { Failure, problemsFailure } from '../failure.ts'
-import { flagOf } from '../input/read-options.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { introduce } from './introduction.ts'
 import { narrate } from './narrator.ts'
+import { SETTING_OPTIONS, settingsOf } from './settings.ts'
 import { untilAskedToEnd } from './signals.ts'
 
 /** `serve` and `dev` are one service; they differ in what they allow, and in how they talk. */
@@ -22,17 +13,8 @@ export function serviceCommand({
   name,
   ...rest
 }: Pick<Command, 'summary' | 'examples'> & { readonly name: 'serve' | 'dev' }): Command {
-  return { path: [name], options: OPTIONS, ...rest, run: call => run(call, name === 'dev') }
+  return { path: [name], options: SETTING_OPTIONS, ...rest, run: call => run(call, name === 'dev') }
 }
-
-const ALL_SETTINGS = [...SETTINGS, CONFIG_SETTING]
-
-const OPTIONS: readonly Option[] = ALL_SETTINGS.map(setting => ({
-  flag: `--${setting.name} ${setting.usage}`,
-  say: `${setting.say} [${variableOf(setting)}]`,
-  ...(setting.choices && { choices: setting.choices }),
-  ...(setting.isList && { isRepeatable: true as const }),
-}))
 
 async function run({ options, terminal }: Call, isDevelopment: boolean): Promise<ExitCode> {
   const { config, problems } = readConfig(settingsOf(options))
@@ -55,14 +37,6 @@ async function run({ options, terminal }: Call, isDevelopment: boolean): Promise
 function voiceOf(isForPeople: boolean, terminal: Terminal): Pick<ServiceOptions, 'log' | 'logLevel' | 'events'> {
   if (!isForPeople) return { log: terminal.write, logLevel: 'info' }
   return { log: terminal.tell, logLevel: 'error', events: narrate(terminal) }
-}
-
-function settingsOf(options: GivenOptions): Parameters<typeof readConfig>[0] {
-  const given = ALL_SETTINGS.map(({ name }) => {
-    const found = Object.entries(options).find(([option]) => flagOf(option) === `--${name}`)?.[1]
-    return [name, typeof found === 'boolean' ? undefined : found]
-  })
-  return Object.fromEntries(given) as Parameters<typeof readConfig>[0]
 }
 
 async function start(options: ServiceOptions): Promise<Service> {

@@ -1,0 +1,119 @@
+/** The directory of the embedded store, where it is on this machine: who may read it, how much room, how fast. */
+import { systemClock } from '@secondwind/resilience'
+import { sayMs } from '@secondwind/lab'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fdatasyncSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { bad, ok, warn, type Finding } from './finding.ts'
+
+const MEBIBYTE = 1_048_576
+
+export function checkDataDirectory(given: string): readonly Finding[] {
+  const directory = resolve(given)
+  const there = statSync(directory, { throwIfNoEntry: false })
+  if (there === undefined) return [checkMissing(directory)]
+  if (!there.isDirectory()) return [bad('data', `${directory} is no directory.`, 'secondwind serve --data <directory>')]
+  if (!mayWrite(directory)) return [bad('data', `${directory} cannot be written to.`, `chown "$(id -un)" ${directory}`)]
+  const { type, bavail, blocks, bsize } = statfsSync(directory)
+  return [
+    checkMode(directory, there.mode),
+    checkFileSystem(type),
+    checkRoom({ freeBytes: bavail * bsize, totalBytes: blocks * bsize }),
+    checkSync(syncMs(directory)),
+  ]
+}
+
+/** It is made at the first start, if its place can be written to. */
+function checkMissing(directory: string): Finding {
+  let place = dirname(directory)
+  while (statSync(place, { throwIfNoEntry: false }) === undefined && place !== dirname(place)) place = dirname(place)
+  return statSync(place).isDirectory() && mayWrite(place)
+    ? ok('data', `${directory} is made at the first start.`)
+    : bad('data', `${directory} cannot be made in ${place}.`, 'secondwind serve --data <directory>')
+}
+
+function mayWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Bodies and headers of tasks, keys among them, are in these files. */
+function checkMode(directory: string, mode: number): Finding {
+  return (mode & 0o077) === 0
+    ? ok('permissions', `Only you can read ${directory}.`)
+    : warn('permissions', `Others on this machine can look into ${directory}.`, `chmod 700 ${directory}`)
+}
+
+/** By the numbers that Linux has for them. */
+const ON_NETWORK: { readonly [type: number]: string } = { 0x6969: 'NFS', 0xff534d42: 'CIFS', 0xfe534d42: 'SMB' }
+const IN_MEMORY: { readonly [type: number]: string } = { 0x01021994: 'tmpfs', 0x858458f6: 'ramfs' }
+
+export function checkFileSystem(type: number): Finding {
+  const elsewhere = 'secondwind serve --data <directory on a local disk>'
+  if (ON_NETWORK[type] !== undefined)
+    return bad('file system', `It is on ${ON_NETWORK[type]}, whose locks SQLite cannot rely on.`, elsewhere)
+  if (IN_MEMORY[type] !== undefined)
+    return warn('file system', `It is on ${IN_MEMORY[type]}: everything is lost when the machine stops.`, elsewhere)
+  return ok('file system', 'It is on a local disk.')
+}
+
+/** A day of tasks of a busy service, and hardly enough to stop it in order. */
+const LITTLE_ROOM_BYTES = 1_024 * MEBIBYTE
+const NO_ROOM_BYTES = 100 * MEBIBYTE
+
+export function checkRoom({
+  freeBytes,
+  totalBytes,
+}: {
+  readonly freeBytes: number
+  readonly totalBytes: number
+}): Finding {
+  const say = `${Math.floor(freeBytes / MEBIBYTE).toLocaleString('en')} MiB of ${Math.floor(totalBytes / MEBIBYTE).toLocaleString('en')} are free.`
+  const next = 'make room: with a full disk no task is taken'
+  if (freeBytes < NO_ROOM_BYTES) return bad('room', say, next)
+  return freeBytes < LITTLE_ROOM_BYTES ? warn('room', say, next) : ok('room', say)
+}
+
+const SYNCS = 20
+const SLOW_SYNC_MS = 20
+const VERY_SLOW_SYNC_MS = 200
+
+/** Every answer to a task waits for one of these. */
+export function checkSync(ms: number): Finding {
+  const say = `The disk takes ${sayMs(Number(ms.toPrecision(2)))} to make a write durable.`
+  const next = 'choose a faster disk: no task is accepted sooner than that'
+  if (ms >= VERY_SLOW_SYNC_MS) return bad('disk', say, next)
+  return ms >= SLOW_SYNC_MS ? warn('disk', say, next) : ok('disk', say)
+}
+
+/** The middle of some, in a file of its own that is taken away again. */
+function syncMs(directory: string): number {
+  const path = join(directory, `.doctor-${process.pid}`)
+  const file = openSync(path, 'wx', 0o600)
+  const page = Buffer.alloc(4_096)
+  try {
+    const times = Array.from({ length: SYNCS }, () => {
+      const startedAt = systemClock.monotonic()
+      writeSync(file, page)
+      fdatasyncSync(file)
+      return systemClock.monotonic() - startedAt
+    })
+    return times.toSorted((one, other) => one - other)[SYNCS / 2]!
+  } finally {
+    closeSync(file)
+    rmSync(path)
+  }
+}

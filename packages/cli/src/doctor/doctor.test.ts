@@ -1,0 +1,164 @@
+import type { Destination, PolicyVersion } from '@secondwind/client'
+import { presets } from '@secondwind/resilience'
+import assert from 'node:assert/strict'
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, onTestFinished } from 'vitest'
+import { inPipe } from '../command-line.test-kit.ts'
+import { anAnswer, aService } from '../remote/service.test-kit.ts'
+import { checkFileSystem, checkRoom, checkSync } from './data-directory.ts'
+import type { Finding } from './finding.ts'
+import { checkDescriptors } from './machine.ts'
+import { checkClock, checkDestinations, checkPolicies, checkVersion } from './service.ts'
+
+interface Report {
+  readonly findings: readonly Finding[]
+  readonly verdict: string
+}
+
+function aDirectory(mode = 0o700): string {
+  const directory = mkdtempSync(join(tmpdir(), 'secondwind-doctor-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  chmodSync(directory, mode)
+  return directory
+}
+
+/** What was found at this check. */
+const levelOf = ({ findings }: Report, check: string): string | undefined =>
+  findings.find(finding => finding.check === check)?.level
+
+const reportOf = (stdout: string): Report => JSON.parse(stdout) as Report
+
+describe('secondwind doctor', () => {
+  it('finds nothing wrong with a service that has just begun, and leaves nothing behind', async () => {
+    const { inPipe: atService } = await aService()
+    const data = aDirectory()
+    const { stdout, exitCode, stderr } = await atService(['doctor', '--data', data, '--json'])
+    const report = reportOf(stdout)
+    const checks = ['settings', 'node', 'permissions', 'service', 'version', 'clock', 'ready', 'policies', 'late tasks']
+    for (const check of checks) assert.equal(levelOf(report, check), 'ok', `${check} ${stdout}`)
+    assert.deepEqual([exitCode, stderr, readdirSync(data)], [0, '', []])
+  })
+
+  it('warns of dead letters and of a directory that others can read; with --strict that is a no', async () => {
+    const { aTask, client, inPipe: atService, atTerminal } = await aService()
+    await client.waitFor((await aTask('400')).taskId)
+    const words = ['doctor', '--data', aDirectory(0o755)]
+    const { stdout, exitCode } = await atService([...words, '--json'])
+    assert.deepEqual(
+      [levelOf(reportOf(stdout), 'permissions'), levelOf(reportOf(stdout), 'dead letters'), exitCode],
+      ['warn', 'warn', 0],
+    )
+    const people = await atTerminal([...words, '--strict'], { columns: 120 })
+    assert.equal(people.exitCode, 6)
+    assert.match(people.stdout, /! warn {2}permissions {3}Others on this machine .*\n +do {2}chmod 700 /)
+    assert.match(people.stdout, /\n\n\d+ ok, \d+ to look at, 0 bad\.\n$/)
+  })
+
+  it('says that nothing answers, and all that is wrong with the settings, at once', async () => {
+    const words = ['doctor', '--host', '0.0.0.0', '--concurrency', '0', '--url', 'http://127.0.0.1:9', '--json']
+    const { stdout, exitCode } = await inPipe(words)
+    const { findings } = reportOf(stdout)
+    const badOnes = findings.filter(({ level }) => level === 'bad').map(({ check }) => check)
+    assert.deepEqual([badOnes, exitCode], [['settings', 'settings', 'service'], 6])
+  })
+
+  it('looks where these settings would have the service listen', async () => {
+    const { url } = await aService()
+    const words = ['doctor', '--port', new URL(url).port, '--data', aDirectory(), '--json']
+    assert.equal(levelOf(reportOf((await inPipe(words)).stdout), 'service'), 'ok')
+  })
+
+  it('tells another program, an old service and a wrong clock from a sound one', async () => {
+    const other = await anAnswer((_, response) => void response.end('<html>'))
+    const data = ['--data', aDirectory(), '--json']
+    const stranger = reportOf((await inPipe(['doctor', '--url', other, ...data])).stdout)
+    assert.equal(levelOf(stranger, 'service'), 'bad')
+    const old = await anAnswer(({ url }, response) => {
+      const alive = { status: 'alive', version: '0.0.1', answeredAt: 1_000 }
+      response.end(JSON.stringify(url === '/healthz' ? alive : { status: 'ready', clockSkewMs: 5_000, items: [] }))
+    })
+    const report = reportOf((await inPipe(['doctor', '--url', old, ...data])).stdout)
+    assert.deepEqual(
+      ['version', 'clock', 'ready'].map(check => levelOf(report, check)),
+      ['warn', 'bad', 'warn'],
+    )
+  })
+
+  it('says when it may not look, and what a data directory is that is none', async () => {
+    const locked = await anAnswer(({ url }, response) => {
+      const alive = { status: 'alive', version: '0.1.0', answeredAt: 1_000 }
+      if (url === '/healthz' || url === '/readyz')
+        return void response.end(JSON.stringify({ ...alive, clockSkewMs: 0 }))
+      response.writeHead(401).end('{"code":"unauthenticated","detail":"A key is needed."}')
+    })
+    const file = join(aDirectory(), 'file')
+    writeFileSync(file, '')
+    const report = reportOf((await inPipe(['doctor', '--url', locked, '--data', file, '--json'])).stdout)
+    assert.deepEqual([levelOf(report, 'key'), levelOf(report, 'data')], ['bad', 'bad'])
+    const missing = reportOf((await inPipe(['doctor', '--url', locked, '--data', `${file}/x/y`, '--json'])).stdout)
+    assert.equal(levelOf(missing, 'data'), 'bad')
+  })
+})
+
+describe('a finding is ok, worth a look, or bad', () => {
+  const typed = (...words: readonly string[]): string => words.join(' ')
+  const levels = (findings: readonly Finding[]): readonly string[] => findings.map(({ level }) => level)
+
+  it('by how much room there is, and how fast the disk is', () => {
+    const room = (freeBytes: number): string => checkRoom({ freeBytes, totalBytes: 1e12 }).level
+    assert.deepEqual([room(1e10), room(5e8), room(5e7)], ['ok', 'warn', 'bad'])
+    assert.deepEqual([checkSync(2).level, checkSync(50).level, checkSync(900).level], ['ok', 'warn', 'bad'])
+  })
+
+  it('by where the files are: on a disk, in memory, on a network', () => {
+    assert.deepEqual(
+      [0xef53, 0x01021994, 0x6969].map(type => checkFileSystem(type).level),
+      ['ok', 'warn', 'bad'],
+    )
+  })
+
+  it('by how many sockets may be open for the requests at once', () => {
+    const limits = [1_024, 300, 64]
+    assert.deepEqual(
+      limits.map(limit => checkDescriptors(limit, 100).level),
+      ['ok', 'warn', 'bad'],
+    )
+  })
+
+  it('by how far two clocks and two versions are apart', () => {
+    assert.deepEqual(
+      [100, -5_000, 60_000].map(skewMs => checkClock(skewMs).level),
+      ['ok', 'warn', 'bad'],
+    )
+    assert.match(checkClock(-5_000).say, /5 s behind/)
+    assert.deepEqual([checkVersion('1.0.0', '1.0.0').level, checkVersion('2.0.0', '1.0.0').level], ['ok', 'warn'])
+  })
+
+  it('by the checklist of the lab, policy for policy', () => {
+    const sound: PolicyVersion = { ...presets.service.retry, policyId: 'default', version: 1, createdAt: 0 }
+    const herd: PolicyVersion = { ...sound, policyId: 'herd', jitterType: 'NONE' }
+    assert.deepEqual(levels(checkPolicies([sound], typed)), ['ok'])
+    const [finding] = checkPolicies([sound, herd], typed)
+    assert.deepEqual([finding!.level, finding!.say.startsWith('herd@1: ')], ['warn', true])
+  })
+
+  it('by how late tasks are, and whether retries storm', () => {
+    const calm: Destination = {
+      destination: 'https://a.example',
+      inFlight: 0,
+      backlog: 2,
+      succeeded: 0,
+      exhausted: 0,
+      cancelled: 0,
+      attempts: 100,
+      retryShare: 0,
+      oldestDueAt: 1_000_000,
+    }
+    assert.deepEqual(levels(checkDestinations([calm], 1_030_000, typed)), ['ok', 'ok'])
+    const [late] = checkDestinations([{ ...calm, hold: { reason: 'breaker-open' } }], 1_600_000, typed)
+    assert.match(late!.say, /^2 wait for https:\/\/a\.example, the first for 10 min, held by breaker-open\.$/)
+    assert.deepEqual(levels(checkDestinations([{ ...calm, retryShare: 0.8 }], 1_000_000, typed)), ['ok', 'warn', 'ok'])
+  })
+})

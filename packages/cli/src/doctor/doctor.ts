@@ -1,0 +1,94 @@
+import { DEFAULT_CONFIG, readConfig, type ServiceConfig } from '@secondwind/service'
+import { systemClock, type Problem } from '@secondwind/resilience'
+import type { Answer, Call, Command, GivenOptions } from '../command.ts'
+import { EXIT_CODES } from '../exit-codes.ts'
+import { sayProblem } from '../failure.ts'
+import { isOn, readOptions } from '../input/read-options.ts'
+import { retyped, typed } from '../input/typed.ts'
+import { connect, CONNECTION_OPTIONS, isNear } from '../remote/connection.ts'
+import { SETTING_OPTIONS, settingsOf } from '../service/settings.ts'
+import { labelled, type Page } from '../terminal/page.ts'
+import type { Table } from '../terminal/table.ts'
+import { VERSION } from '../version.ts'
+import { checkDataDirectory } from './data-directory.ts'
+import { bad, ok, worstOf, type Finding, type Level } from './finding.ts'
+import { checkMachine } from './machine.ts'
+import { checkService } from './service.ts'
+
+export const doctorCommand: Command = {
+  path: ['doctor'],
+  summary: 'looks for what would hurt: settings, machine, disk, service, policies, late and dead tasks',
+  options: [
+    { flag: '--strict', say: 'exit with 6 for a warning, too' },
+    ...SETTING_OPTIONS,
+    ...CONNECTION_OPTIONS,
+    { flag: '--csv', say: 'the table as comma-separated values' },
+  ],
+  examples: ['doctor', 'doctor --data /var/lib/secondwind --url https://retries.internal --strict'],
+  run: examine,
+}
+
+async function examine({ options }: Call): Promise<Answer> {
+  const { strict } = readOptions(options, { strict: isOn })
+  const { config, problems } = readConfig(settingsOf(options))
+  const url = String(options['url'] ?? process.env['SECONDWIND_URL'] ?? urlOf(config ?? DEFAULT_CONFIG))
+  const findings = [
+    ...checkSettings(problems),
+    ...checkMachine(config),
+    ...(config?.store === 'sqlite' && isHere(options, url) ? checkDataDirectory(config.data) : []),
+    ...(await examineService(options, url)),
+  ]
+  const worst = worstOf(findings)
+  const count = (level: Level): number => findings.filter(finding => finding.level === level).length
+  return {
+    data: { findings },
+    table: tableOf(findings),
+    show: page => findings.map(finding => showFinding(finding, page)).join('\n'),
+    verdict: `${count('ok')} ok, ${count('warn')} to look at, ${count('bad')} bad.`,
+    exitCode: worst === 'bad' || (strict && worst === 'warn') ? EXIT_CODES.no : EXIT_CODES.done,
+  }
+}
+
+function checkSettings(problems: readonly Problem[] | undefined): readonly Finding[] {
+  if (problems === undefined) return [ok('settings', 'The service can be started with these settings.')]
+  return problems.map(problem => bad('settings', `${sayProblem(problem)}.`, 'secondwind serve --help'))
+}
+
+/** Where a service with these settings would listen. */
+function urlOf({ host, port }: ServiceConfig): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** The disk of a service that runs elsewhere is not the one here. */
+function isHere(options: GivenOptions, url: string): boolean {
+  return options['data'] !== undefined || isNear(url)
+}
+
+function examineService(options: GivenOptions, url: string): Promise<readonly Finding[]> {
+  return checkService({
+    ...connect({ ...options, url }),
+    clock: systemClock,
+    version: VERSION,
+    typed: (...words) => typed([...words, ...retyped(options, CONNECTION_OPTIONS)]),
+  })
+}
+
+const GLYPHS: { readonly [level in Level]: string } = { ok: '✓', warn: '!', bad: '✕' }
+const PAINTS = { ok: 'green', warn: 'yellow', bad: 'red' } as const
+const LABEL_WIDTH = 22
+
+function showFinding({ level, check, say, next }: Finding, { columns, colors }: Page): string {
+  const paint = colors[PAINTS[level]]
+  const label = `${GLYPHS[level]} ${level.padEnd(4)}  ${check}`
+  const lines = labelled(label, say, { columns, width: LABEL_WIDTH })
+  // Painted afterwards: colours have no width.
+  const painted = lines.replace(/^(\S \S+)/, paint('$1'))
+  return next === undefined ? painted : `${painted}\n${' '.repeat(LABEL_WIDTH)}do  ${next}`
+}
+
+function tableOf(findings: readonly Finding[]): Table {
+  return {
+    columns: [{ name: 'level' }, { name: 'check' }, { name: 'say', isProse: true }, { name: 'next' }],
+    rows: findings.map(({ level, check, say, next = '' }) => [level, check, say, next]),
+  }
+}

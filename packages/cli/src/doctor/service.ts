@@ -1,0 +1,137 @@
+/** A running service, as far as it can be seen from here. */
+import { ServiceError, UnreachableError, type Client, type Destination, type PolicyVersion } from '@secondwind/client'
+import type { Clock } from '@secondwind/resilience'
+import { checkProduction, sayMs, type ChecklistPoint } from '@secondwind/lab'
+import { stormOf } from '../destinations/storm.ts'
+import { documentOf } from '../policies/document.ts'
+import { isNear } from '../remote/connection.ts'
+import { readItems } from '../remote/listing.ts'
+import { bad, ok, warn, type Finding } from './finding.ts'
+
+export interface Examined {
+  readonly client: Client
+  readonly url: string
+  readonly hasKey: boolean
+  readonly clock: Clock
+  /** Of this program. */
+  readonly version: string
+  readonly typed: (...words: readonly string[]) => string
+}
+
+/** All that can be asked of it; of one that does not answer, only that. */
+export async function checkService(examined: Examined): Promise<readonly Finding[]> {
+  const { client, url, clock } = examined
+  const askedAt = clock.now()
+  try {
+    const { version, answeredAt } = await client.health()
+    const skewMs = answeredAt - (askedAt + clock.now()) / 2
+    return [
+      ok('service', `It answers at ${url}.`),
+      checkVersion(version, examined.version),
+      checkClock(skewMs),
+      ...checkKey(examined),
+      ...(await checkReadiness(client)),
+      ...(await checkWork(examined)),
+    ]
+  } catch (error) {
+    const next = 'secondwind serve, or say where it is: --url or SECONDWIND_URL'
+    if (error instanceof UnreachableError) return [bad('service', `Nothing answers at ${url}.`, next)]
+    if (error instanceof ServiceError)
+      return [bad('service', `What answers at ${url} says ${error.status} ${error.code}: ${error.detail}`, next)]
+    throw error
+  }
+}
+
+export function checkVersion(service: string, own: string): Finding {
+  return service === own
+    ? ok('version', `It is ${service}, as this program is.`)
+    : warn('version', `It is ${service}, and this program ${own}.`, `npx secondwind@${service} …`)
+}
+
+const WRONG_CLOCK_MS = 30_000
+const LOOSE_CLOCK_MS = 2_000
+
+/** A deadline of the caller's is an instant: on a clock that is wrong it is another one. */
+export function checkClock(skewMs: number): Finding {
+  const size = Math.abs(skewMs)
+  const say = `Its clock is ${sayMs(Math.round(size))} ${skewMs < 0 ? 'behind' : 'ahead of'} the one here.`
+  const next = 'set both by NTP: deadlines and times are instants'
+  if (size >= WRONG_CLOCK_MS) return bad('clock', say, next)
+  return size >= LOOSE_CLOCK_MS ? warn('clock', say, next) : ok('clock', 'Its clock agrees with the one here.')
+}
+
+/** A key that anybody on the way can read is everybody's. */
+function checkKey({ url, hasKey }: Examined): readonly Finding[] {
+  if (!hasKey || isNear(url) || new URL(url).protocol === 'https:') return []
+  return [bad('key', 'Your key goes over the network as plain text.', 'use https: a proxy in front can speak it')]
+}
+
+async function checkReadiness(client: Client): Promise<readonly Finding[]> {
+  const readiness = await client.readiness()
+  if (!readiness.isReady) return [bad('ready', readiness.because, 'docs/operations.md says what to do about each')]
+  const { clockSkewMs } = readiness
+  return [
+    Math.abs(clockSkewMs) >= LOOSE_CLOCK_MS
+      ? warn(
+          'ready',
+          `It works, but its machine's clock has gone ${sayMs(Math.abs(clockSkewMs))} from its store's.`,
+          'look at NTP there',
+        )
+      : ok('ready', 'It takes tasks in, and sends them.'),
+  ]
+}
+
+/** More than that nobody reads, and a page is enough to see that something is wrong. */
+const MOST = 200
+
+async function checkWork({ client, clock, typed }: Examined): Promise<readonly Finding[]> {
+  try {
+    const { items: policies } = await readItems(client.policies.list(), MOST)
+    const { items: destinations } = await readItems(client.destinations.list(), MOST)
+    return [...checkPolicies(policies, typed), ...checkDestinations(destinations, clock.now(), typed)]
+  } catch (error) {
+    if (!(error instanceof ServiceError) || (error.status !== 401 && error.status !== 403)) throw error
+    return [bad('key', `It does not let you look: ${error.detail}`, 'export SECONDWIND_KEY="$(cat your-key-file)"')]
+  }
+}
+
+/** By the lab's checklist, as far as a policy alone shows it. */
+export function checkPolicies(policies: readonly PolicyVersion[], typed: Examined['typed']): readonly Finding[] {
+  const findings = policies.flatMap(policy => {
+    const { policyId, version } = policy
+    const points = checkProduction(documentOf(policy)) as readonly ChecklistPoint[]
+    const open = points.filter(({ verdict }) => verdict === 'not-met')
+    if (open.length === 0) return []
+    const because = open.map(({ because: why }) => why).join('; ')
+    const next = `${typed('policies', 'get', policyId, '--document')} | secondwind lab explain -`
+    return [warn('policies', `${policyId}@${version}: ${because}.`, next)]
+  })
+  return findings.length > 0 ? findings : [ok('policies', `${policies.length} keep to the checklist.`)]
+}
+
+/** A destination that is down delays its own tasks; a minute of it is worth a look. */
+const LATE_MS = 60_000
+
+export function checkDestinations(
+  destinations: readonly Destination[],
+  now: number,
+  typed: Examined['typed'],
+): readonly Finding[] {
+  const late = destinations.filter(({ oldestDueAt = now }) => now - oldestDueAt >= LATE_MS)
+  const dead = destinations.reduce((all, { exhausted }) => all + exhausted, 0)
+  const storm = stormOf(destinations)
+  return [
+    ...late.map(({ destination, backlog, oldestDueAt, hold }) =>
+      warn(
+        'late tasks',
+        `${backlog} wait for ${destination}, the first for ${sayMs(now - oldestDueAt!)}${hold ? `, held by ${hold.reason}` : ''}.`,
+        typed('destinations', 'get', destination),
+      ),
+    ),
+    ...(late.length === 0 ? [ok('late tasks', 'No task has been due for a minute.')] : []),
+    ...(storm === undefined ? [] : [warn('retries', storm.say, typed('destinations', 'get', storm.destination))]),
+    dead === 0
+      ? ok('dead letters', 'There are none.')
+      : warn('dead letters', `${dead} ${dead === 1 ? 'task was' : 'tasks were'} given up.`, typed('dead', 'causes')),
+  ]
+}
