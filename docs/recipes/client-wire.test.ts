@@ -3,17 +3,25 @@ import type {
   Attempt,
   BatchResult,
   Cause,
+  CountersEvent,
   Destination,
+  DestinationEvent,
   Explanation,
+  GapEvent,
   PolicyVersion,
   ProblemCode,
   ProblemDetails,
   RetryTask,
   RetryTaskInput,
+  Series,
+  TaskEvent,
   TaskFilter,
 } from '@secondwind/client'
-import { describe, it } from 'vitest'
+import { describe, it, vi } from 'vitest'
 import { aService } from './service.test-kit.ts'
+
+// A real service: as long as the machine takes.
+vi.setConfig({ testTimeout: 60_000 })
 
 /** Every field of a type, and whether it is always there: the compiler sees that none is missing or made up. */
 type Fields<T> = { readonly [field in keyof T]-?: object extends Pick<T, field> ? 'perhaps' : 'always' }
@@ -22,12 +30,17 @@ const SHAPES: {
   readonly Attempt: Fields<Attempt>
   readonly BatchResult: Fields<BatchResult>
   readonly Cause: Fields<Cause>
+  readonly CountersEvent: Fields<CountersEvent>
   readonly Destination: Fields<Destination>
+  readonly DestinationEvent: Fields<DestinationEvent>
   readonly Explanation: Fields<Explanation>
+  readonly GapEvent: Fields<GapEvent>
   readonly Problem: Fields<ProblemDetails>
   readonly RetryPolicy: Fields<PolicyVersion>
   readonly RetryTask: Fields<RetryTask>
   readonly RetryTaskInput: Fields<RetryTaskInput>
+  readonly Series: Fields<Series>
+  readonly TaskEvent: Fields<TaskEvent>
 } = {
   Attempt: {
     taskId: 'always',
@@ -70,6 +83,22 @@ const SHAPES: {
     attempts: 'always',
     retryShare: 'always',
     amplification: 'perhaps',
+  },
+  CountersEvent: { at: 'always', tasks: 'always', isExact: 'always', lastSecond: 'always' },
+  DestinationEvent: { at: 'always', destination: 'always', breaker: 'always', hold: 'perhaps' },
+  GapEvent: { because: 'always', missed: 'perhaps' },
+  Series: { resolution: 'always', destination: 'perhaps', slots: 'always' },
+  TaskEvent: {
+    at: 'always',
+    taskId: 'always',
+    destination: 'always',
+    status: 'always',
+    attemptNumber: 'always',
+    nextAttemptAt: 'perhaps',
+    reason: 'perhaps',
+    outcome: 'perhaps',
+    responseStatus: 'perhaps',
+    errorCode: 'perhaps',
   },
   Explanation: {
     taskId: 'always',
@@ -176,6 +205,7 @@ const CODES: { readonly [code in ProblemCode]: true } = {
   'intake-limited': true,
   'headers-too-large': true,
   'internal-error': true,
+  'too-many-listeners': true,
   'not-ready': true,
   'store-full': true,
   'store-read-only': true,

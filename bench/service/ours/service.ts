@@ -110,6 +110,7 @@ function createTally(): Tally {
   return {
     events: {
       attemptEnded: ({ overheadMs }) => void overheadsMs.push(overheadMs),
+      taskChanged: () => {},
       taskEnded: () => {
         left--
         if (left === 0) isOver?.()

@@ -19,11 +19,15 @@ import { LOOPBACK_RULES, parseAllowTarget } from './targets/allow-target.ts'
 import { checkTarget } from './targets/guard.ts'
 import { createHttpTarget } from './targets/http/http-target.ts'
 import { tellAll, type DispatchEvents } from './telemetry/events.ts'
+import { liveEvents } from './telemetry/live.ts'
 import type { LaneReading } from './telemetry/destinations.ts'
 import type { ServiceReading } from './telemetry/gauges.ts'
 import { logEvents } from './telemetry/log.ts'
 import { watchLoopLag, type LoopLag } from './telemetry/loop-lag.ts'
 import { createServiceMetrics } from './telemetry/metrics.ts'
+import { Sampling } from './telemetry/sampling.ts'
+import { SeriesBook } from './telemetry/series/series-book.ts'
+import { EventStream } from './telemetry/stream/event-stream.ts'
 import { keepTidy } from './upkeep/retention.ts'
 
 export interface ServiceOptions {
@@ -61,7 +65,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const target = createHttpTarget({ rules, connections: config.concurrency })
   const lag = watchLoopLag(clock)
   const metrics = createServiceMetrics({ read: () => readService(store, dispatcher, lag) })
-  const listeners: DispatchEvents[] = [metrics.events, ...(options.events ? [options.events] : [])]
+  const now = (): number => dispatcher.now()
+  const live = {
+    stream: new EventStream({ clock, now, instance: randomUUID().slice(0, 8) }),
+    series: new SeriesBook({ now }),
+  }
+  const listeners: DispatchEvents[] = [metrics.events, liveEvents(live), ...(options.events ? [options.events] : [])]
   const dispatcher = createDispatcher({
     store,
     target,
@@ -75,12 +84,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const api = createApi({
     store,
     dispatching: dispatcher,
-    clock: clockWith(clock, () => dispatcher.now()),
+    clock: clockWith(clock, now),
     wallNow: () => clock.now(),
     random: systemRandom,
     limits: DEFAULT_LIMITS,
     checkTarget: targetUrl => checkTarget(targetUrl, rules),
     allow: { hosts: [] },
+    live,
     metrics: () => metrics.scrape(),
     health: () => healthOf(store),
     version: VERSION,
@@ -91,15 +101,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const skew = saySkew((await store.health()).clockSkewMs)
   if (skew !== undefined) api.log.warn({ code: 'clock-skew' }, skew)
 
+  const sampling = new Sampling({ ...live, clock, now, store, dispatching: dispatcher })
   const upkeep = new AbortController()
   const closeAll = async (): Promise<void> => {
     upkeep.abort()
+    sampling.stop()
     lag.stop()
     await target.close()
     await store.close()
   }
   const url = await listen(api, config, closeAll)
   dispatcher.start()
+  sampling.start()
   void keepTidy({ store, clock, signal: upkeep.signal, onProblem: error => api.log.warn({ error }, 'sweeping failed') })
   return {
     url,

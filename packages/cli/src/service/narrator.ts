@@ -12,6 +12,7 @@ export function narrate({ write, out }: Pick<Terminal, 'write' | 'out'>): Dispat
       const mark = outcome === 'success' ? colors.green('ok    ') : colors.yellow('failed')
       say(`${mark}  ${taskId}  attempt ${attemptNumber}  ${what}  ${Math.round(durationMs)} ms`)
     },
+    taskChanged: () => undefined,
     taskEnded({ taskId, status, reason, attemptNumber, ageMs }) {
       const attempts = `${attemptNumber} attempt${attemptNumber === 1 ? '' : 's'} in ${sayAge(ageMs)}`
       const paint = status === 'SUCCEEDED' ? colors.green : colors.red

@@ -42,6 +42,7 @@ export type ProblemCode =
   | 'intake-limited'
   | 'headers-too-large'
   | 'internal-error'
+  | 'too-many-listeners'
   | 'not-ready'
   | 'store-full'
   | 'store-read-only'

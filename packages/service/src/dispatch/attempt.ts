@@ -11,6 +11,7 @@ import type { TargetAnswer } from '../targets/target.ts'
 import { controlOn } from '../task/orders.ts'
 import { expire, settle, type AttemptResult } from '../task/settle.ts'
 import type { ClaimedTask } from '../task/task.ts'
+import { startOf } from '../task/task-change.ts'
 import { headersOf } from './attempt-headers.ts'
 import { cutOff, readAnswer } from './outcome.ts'
 import type { Policies } from './policies.ts'
@@ -99,6 +100,7 @@ export class Attempt implements Alarm {
     this.dueAt = this.#startedElapsed + timeoutMs + GRACE_MS
     ports.clock.arm(this)
     underWay.set(taskId, this)
+    ports.events.taskChanged(startOf(this.#task))
     try {
       const headers = this.#headers(timeoutMs)
       ports.target.send({ request, headers, timeoutMs }, this.#controller.signal).then(this.#heard, this.#broke)

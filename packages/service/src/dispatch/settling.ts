@@ -1,5 +1,6 @@
 import { laneKey, queueKey } from '../task/lane.ts'
 import type { Settlement } from '../task/settle.ts'
+import { settledOf } from '../task/task-change.ts'
 import type { AttemptRow, ClaimedTask, TaskStatus } from '../task/task.ts'
 import type { HeldLease, Settled } from '../stores/task-store.ts'
 import { Outbox } from './outbox.ts'
@@ -125,6 +126,7 @@ export class Settling {
       const { attemptNumber, durationMs } = attempt
       events.attemptEnded({ ...ofTask, ...endOf(attempt), attemptNumber, durationMs, latenessMs, overheadMs })
     }
+    events.taskChanged(settledOf(task, settlement, status))
     if (status === 'PENDING' || status === 'IN_FLIGHT') return
     const { attemptNumber } = next.progress
     const ended = { ...ofTask, status, attemptNumber, ageMs: Math.max(0, time.now() - task.createdAt) }

@@ -14,6 +14,7 @@ function setting() {
     time,
     events: {
       attemptEnded() {},
+      taskChanged() {},
       taskEnded() {},
       held() {},
       orphan() {},

@@ -5,6 +5,7 @@
 import { laneKey, queueOf } from '../task/lane.ts'
 import { lostResult, settle } from '../task/settle.ts'
 import type { ClaimedTask } from '../task/task.ts'
+import { changeOf } from '../task/task-change.ts'
 import type { QueueHead } from '../stores/task-store.ts'
 import type { Policies } from './policies.ts'
 import type { DispatchPorts } from './ports.ts'
@@ -125,6 +126,7 @@ export class Upkeep {
     const answer = await calls.read(() => store.get(taskId))
     if (answer?.value === undefined) return
     const { progress, createdAt } = answer.value
+    events.taskChanged(changeOf(answer.value))
     const ofTask = { taskId, lane, policyId: queueOf(queue).policyId, attemptNumber: progress.attemptNumber }
     events.taskEnded({ ...ofTask, status: 'EXHAUSTED', reason: 'deadline', ageMs: Math.max(0, time.now() - createdAt) })
   }

@@ -9,6 +9,9 @@ import type { TaskStore } from '../stores/task-store.ts'
 import { settle, type AttemptResult } from '../task/settle.ts'
 import { laneKey, partitionOf, queueKey } from '../task/lane.ts'
 import type { LaneView } from '../task/lane-view.ts'
+import type { Live } from '../telemetry/live.ts'
+import { SeriesBook } from '../telemetry/series/series-book.ts'
+import { EventStream, type StreamLimits } from '../telemetry/stream/event-stream.ts'
 import { createApi } from './api.ts'
 import { DEFAULT_LIMITS, type ApiContext, type ApiLimits } from './context.ts'
 
@@ -31,6 +34,7 @@ export interface Served {
   readonly port: number
   readonly store: TaskStore
   readonly clock: VirtualClock
+  readonly live: Live
   readonly views: Map<string, LaneView>
   readonly cut: string[]
   readonly log: string[]
@@ -43,6 +47,7 @@ export interface Served {
 export interface ServeOptions extends Partial<Omit<ApiContext, 'limits' | 'clock'>> {
   readonly clock?: VirtualClock
   readonly limits?: Partial<ApiLimits>
+  readonly streamLimits?: Partial<StreamLimits>
 }
 
 /** The API on a real socket over the memory store; ended with the test. */
@@ -53,10 +58,14 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
 }
 
 /** The same for several tests, which end it themselves. */
-export async function startApi({ limits, clock = virtualClock(), ...options }: ServeOptions = {}): Promise<Served> {
+export async function startApi(asked: ServeOptions = {}): Promise<Served> {
+  const { limits, streamLimits, clock = virtualClock(), ...options } = asked
   const store = options.store ?? openMemoryStore({ clock })
   await store.putPolicy({ tenant: 'default', policyId: 'default', document: presets.service.retry })
   const [views, cut, log] = [new Map<string, LaneView>(), [] as string[], [] as string[]]
+  const now = (): number => clock.now()
+  const stream = new EventStream({ clock, now, instance: '5f0c7a1b', ...(streamLimits && { limits: streamLimits }) })
+  const live = { stream, series: new SeriesBook({ now }) }
   const api = createApi({
     store,
     dispatching: { view: lane => views.get(lane), cut: taskId => void cut.push(taskId) },
@@ -65,6 +74,7 @@ export async function startApi({ limits, clock = virtualClock(), ...options }: S
     random: seededRandom(1),
     limits: { ...DEFAULT_LIMITS, ...limits },
     allow: { hosts: [] },
+    live,
     metrics: async () => ({ contentType: 'text/plain; version=0.0.4', text: 'retry_tasks{status="PENDING"} 0\n' }),
     health: async () => ({ problems: [], clockSkewMs: 0 }),
     version: '0.0.0',
@@ -79,6 +89,7 @@ export async function startApi({ limits, clock = virtualClock(), ...options }: S
     port,
     store,
     clock,
+    live,
     views,
     cut,
     log,
@@ -109,6 +120,17 @@ function ask({ agent, port, method, path, headers = {}, body }: Ask): Promise<An
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => void chunks.push(chunk))
         response.on('error', reject)
+        // It has no end: its beginning is enough.
+        if (response.headers['content-type']?.startsWith('text/event-stream'))
+          response.once('data', () => {
+            resolve({
+              status: response.statusCode!,
+              headers: response.headers,
+              text: String(chunks[0]),
+              json: undefined,
+            })
+            response.destroy()
+          })
         response.on('end', () => {
           const text = Buffer.concat(chunks).toString()
           const isJson = response.headers['content-type']?.includes('json') && text !== ''

@@ -27,6 +27,8 @@ import { addOneTask } from './tasks/one-task.ts'
 import { createSharedTurn } from './tasks/shared-turn.ts'
 import { addSubmitBatch } from './tasks/submit-batch.ts'
 import { addSubmitTask } from './tasks/submit-task.ts'
+import { addEvents } from './watching/events.ts'
+import { addSeries } from './watching/series.ts'
 
 /** Whoever logs a request by mistake logs no secret of it. */
 const NEVER_LOGGED = ['headers', '*.headers', 'body', '*.body']
@@ -87,6 +89,7 @@ function addRoutes(api: FastifyInstance, context: ApiContext): void {
     addPolicies(scope, context, policies)
     addDeadLetters(scope, context)
     addDestinations(scope, context)
+    addSeries(scope, context)
     addServiceState(scope, context)
     addOpenApi(scope)
     // Only there a line is a task.
@@ -95,6 +98,7 @@ function addRoutes(api: FastifyInstance, context: ApiContext): void {
   void api.register(async scope => {
     guardRequests(scope, context)
     addMetrics(scope, context)
+    addEvents(scope, context)
     practice?.(scope)
   })
 }

@@ -1,7 +1,9 @@
 import type { Clock, Random } from '@secondwind/resilience'
 import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../access/caller.ts'
 import type { BacklogLimits, TaskStore } from '../stores/task-store.ts'
 import type { Dispatching } from '../task/lane-view.ts'
+import type { Live } from '../telemetry/live.ts'
 
 /** All that the API knows of the rest of the service. */
 export interface ApiContext {
@@ -20,6 +22,10 @@ export interface ApiContext {
   readonly checkTarget?: (targetUrl: string) => string | undefined
   /** Names besides those of loopback under which this service is reached: `host` or `host:port`. */
   readonly allow: { readonly hosts: readonly string[] }
+  /** What can be watched while it happens; routes tell it what they have changed. */
+  readonly live: Live
+  /** Of somebody who has been listening for a while; absent: nobody's leave ends. */
+  readonly isStillAllowed?: (caller: Caller) => Promise<boolean>
   readonly metrics: () => Promise<Exposition>
   readonly health: () => Promise<Health>
   /** Of the service, for `/openapi.json`. */

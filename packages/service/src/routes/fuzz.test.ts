@@ -149,6 +149,8 @@ const OPERATIONS = [
   'listPolicyVersions',
   'listDeadLetters',
   'listDestinations',
+  'getSeries',
+  'listen',
   'isAlive',
   'isReady',
   'getMetrics',

@@ -8,18 +8,24 @@ import { RETRY_POLICY, RETRY_POLICY_INPUT } from './schemas/policy.ts'
 import { parameters, type ComponentName } from './schemas/schema.ts'
 import { RETRY_TASK_INPUT } from './schemas/task-input.ts'
 import { ATTEMPT, EXPLANATION, RETRY_TASK } from './schemas/task.ts'
+import { COUNTERS_EVENT, DESTINATION_EVENT, GAP_EVENT, SERIES, TASK_EVENT } from './schemas/watching.ts'
 
 const COMPONENTS: { readonly [name in ComponentName]: TSchema } = {
   Attempt: ATTEMPT,
   BatchResult: BATCH_RESULT,
   Cause: CAUSE,
+  CountersEvent: COUNTERS_EVENT,
   Destination: DESTINATION,
+  DestinationEvent: DESTINATION_EVENT,
   Explanation: EXPLANATION,
+  GapEvent: GAP_EVENT,
   Problem: PROBLEM,
   RetryPolicy: RETRY_POLICY,
   RetryPolicyInput: RETRY_POLICY_INPUT,
   RetryTask: RETRY_TASK,
   RetryTaskInput: RETRY_TASK_INPUT,
+  Series: SERIES,
+  TaskEvent: TASK_EVENT,
 }
 
 /** Writes the document from the schemas that the routes check with: to be called before there are routes. */

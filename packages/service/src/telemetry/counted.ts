@@ -77,6 +77,8 @@ export class CountedEvents implements DispatchEvents {
     this.#overhead.observe(seconds(overheadMs))
   }
 
+  taskChanged(): void {}
+
   taskEnded({ policyId, reason, ageMs }: TaskEnded): void {
     this.#age.observe({ policy: this.#policyLabel(policyId) }, seconds(ageMs))
     if (reason !== undefined) this.#deadLetters.inc({ reason })

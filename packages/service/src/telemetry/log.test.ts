@@ -94,6 +94,7 @@ describe('events', () => {
     const heard: string[] = []
     const listener = (name: string): DispatchEvents => ({
       attemptEnded: () => heard.push(`${name} attempt`),
+      taskChanged: () => heard.push(`${name} change`),
       taskEnded: () => heard.push(`${name} task`),
       held: () => heard.push(`${name} held`),
       orphan: () => heard.push(`${name} orphan`),
@@ -101,11 +102,12 @@ describe('events', () => {
     })
     const all = tellAll([listener('1'), listener('2')])
     all.attemptEnded(attempt)
+    all.taskChanged({ ...attempt, tenant: 'default', destination: 'https://api.example', status: 'CANCELLED' })
     all.taskEnded({ ...attempt, status: 'CANCELLED', ageMs: 1 })
     all.held({ lane: attempt.lane, reason: 'slots', ms: 1 })
     all.orphan(attempt)
     all.warning('code', 'text')
-    const words = ['attempt', 'task', 'held', 'orphan', 'code']
+    const words = ['attempt', 'change', 'task', 'held', 'orphan', 'code']
     assert.deepEqual(
       heard,
       words.flatMap(word => [`1 ${word}`, `2 ${word}`]),

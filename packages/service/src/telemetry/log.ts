@@ -24,6 +24,7 @@ export function logEvents({ log, clock }: LogOptions): DispatchEvents {
       // Success is counted; a line for each would be most of the log.
       if (event.outcome !== 'success') log.info(attemptFields(event), 'attempt failed')
     },
+    taskChanged() {},
     taskEnded(event) {
       if (event.status === 'EXHAUSTED') log.warn(taskFields(event), 'task given up')
     },

@@ -37,7 +37,14 @@ export interface Accepted {
   readonly policy: RetryPolicy
 }
 
-const QUIET: DispatchEvents = { attemptEnded() {}, taskEnded() {}, held() {}, orphan() {}, warning() {} }
+const QUIET: DispatchEvents = {
+  attemptEnded() {},
+  taskChanged() {},
+  taskEnded() {},
+  held() {},
+  orphan() {},
+  warning() {},
+}
 
 const QUICK: Behaviour = { kind: 'answers', status: 200, ms: 20 }
 

@@ -27,6 +27,7 @@ export const REFUSALS = {
   'intake-limited': { status: 429, title: 'Tasks come in too fast' },
   'headers-too-large': { status: 431, title: 'The headers of the request are too large' },
   'internal-error': { status: 500, title: 'Something went wrong in the service itself' },
+  'too-many-listeners': { status: 503, title: 'As many listen to events as may' },
   'not-ready': { status: 503, title: 'The service cannot work now' },
   'store-full': { status: 503, title: 'The store has no room left' },
   'store-read-only': { status: 503, title: 'The store cannot be written to' },

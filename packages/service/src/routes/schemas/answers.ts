@@ -154,6 +154,8 @@ const BREAKER_STATES: { readonly [state in LaneView['breaker']]: true } = {
   'forced-closed': true,
 }
 
+export const BREAKER: TSchema = wordOf(namesOf(BREAKER_STATES))
+
 const EXAMPLE_DESTINATION: ShownDestination = {
   destination: 'https://api.example',
   breaker: 'closed',
@@ -173,7 +175,7 @@ const EXAMPLE_DESTINATION: ShownDestination = {
 export const DESTINATION: TSchema = Type.Object(
   {
     destination: Type.String(),
-    breaker: Type.Optional(wordOf(namesOf(BREAKER_STATES))),
+    breaker: Type.Optional(BREAKER),
     hold: Type.Optional(HOLD),
     retryHold: Type.Optional(HOLD),
     limit: Type.Optional(Type.Number({ description: 'Requests that may be under way at once.' })),

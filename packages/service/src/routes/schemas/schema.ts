@@ -48,13 +48,18 @@ export type ComponentName =
   | 'Attempt'
   | 'BatchResult'
   | 'Cause'
+  | 'CountersEvent'
   | 'Destination'
+  | 'DestinationEvent'
   | 'Explanation'
+  | 'GapEvent'
   | 'Problem'
   | 'RetryPolicy'
   | 'RetryPolicyInput'
   | 'RetryTask'
   | 'RetryTaskInput'
+  | 'Series'
+  | 'TaskEvent'
 
 export function component(name: ComponentName): Schema<unknown> {
   return Type.Unsafe<unknown>({ $ref: `${name}#` })

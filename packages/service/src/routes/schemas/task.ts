@@ -44,6 +44,8 @@ const OUTCOMES: { readonly [outcome in AttemptOutcome]: true } = {
   ignored: true,
 }
 
+export const OUTCOME: TSchema = wordOf(namesOf(OUTCOMES))
+
 const instant = (description: string): TSchema => Type.Integer({ description })
 
 const EXAMPLE: ShownTask = {
@@ -74,7 +76,7 @@ const EXAMPLE: ShownTask = {
 
 /** How an attempt ended, alone and as part of its row. */
 const END = {
-  outcome: wordOf(namesOf(OUTCOMES)),
+  outcome: OUTCOME,
   responseStatus: Type.Optional(Type.Integer()),
   errorCode: Type.Optional(Type.String({ description: 'Stable: `http-503`, `connect-refused`, `attempt-timeout` …' })),
   errorMessage: Type.Optional(Type.String()),

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Changed } from '../../stores/task-store.ts'
 import { replayed } from '../../task/accept.ts'
 import type { Task, TaskStatus } from '../../task/task.ts'
+import { changeOf } from '../../task/task-change.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { callerOf } from '../requests/caller.ts'
@@ -58,7 +59,7 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
         dispatching.cut(taskId)
         void reply.code(202)
       }
-      return sendTask(reply, task, context)
+      return sendChanged(reply, task, context)
     },
   )
 
@@ -77,7 +78,7 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
     },
     async (request, reply) => {
       const { taskId } = await ownTask(request, context)
-      return sendTask(
+      return sendChanged(
         reply,
         changed(await store.attemptNow(taskId), taskId, 'Only a PENDING task has a next attempt.'),
         context,
@@ -97,7 +98,7 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
     },
     async (request, reply) => {
       const dead = await ownTask(request, context)
-      return sendTask(reply, await replay(dead, context, policies), context)
+      return sendChanged(reply, await replay(dead, context, policies), context)
     },
   )
 
@@ -170,6 +171,12 @@ const INSTEAD: { readonly [status in TaskStatus]: string } = {
   SUCCEEDED: 'Nothing is left to do; submit a new task to send the request again.',
   EXHAUSTED: 'It can be replayed.',
   CANCELLED: 'Nothing is left to do; submit a new task to send the request after all.',
+}
+
+/** Whoever listens hears of it, too. */
+function sendChanged(reply: FastifyReply, task: Task, context: ApiContext): FastifyReply {
+  context.live.stream.taskChanged(changeOf(task))
+  return sendTask(reply, task, context)
 }
 
 function sendTask(reply: FastifyReply, task: Task, context: ApiContext): FastifyReply {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { NewTask } from '../../task/accept.ts'
+import { changeOf } from '../../task/task-change.ts'
 import { problemDetails, Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { BadItem, readBatches } from '../requests/batch-body.ts'
@@ -92,7 +93,8 @@ interface Kept {
   readonly isNew: boolean
 }
 
-async function enqueueAll(read: readonly Or<NewTask>[], { store, limits, random }: ApiContext): Promise<Or<Kept>[]> {
+async function enqueueAll(read: readonly Or<NewTask>[], context: ApiContext): Promise<Or<Kept>[]> {
+  const { store, limits, random, live } = context
   const tasks = read.filter((each): each is NewTask => !(each instanceof Refusal))
   const results = tasks.length === 0 ? [] : (await store.enqueue(tasks, limits.backlog)).results
   let next = 0
@@ -100,6 +102,7 @@ async function enqueueAll(read: readonly Or<NewTask>[], { store, limits, random 
     if (each instanceof Refusal) return each
     try {
       const { task, isNew } = taken(each, results[next++]!, random)
+      if (isNew) live.stream.taskChanged(changeOf(task))
       return { taskId: task.taskId, isNew }
     } catch (error) {
       return refusalOnly(error)

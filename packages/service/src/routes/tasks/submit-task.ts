@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
+import { changeOf } from '../../task/task-change.ts'
 import type { ApiContext } from '../context.ts'
 import { callerOf } from '../requests/caller.ts'
 import { problemsOfShape } from '../requests/shape.ts'
@@ -19,7 +20,7 @@ const NOTE =
 const ROOM_FOR_OTHERS = 65_536
 
 export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake: Intake): void {
-  const { store, limits, random } = context
+  const { store, limits, random, live } = context
   api.post(
     '/retry-tasks',
     {
@@ -61,6 +62,7 @@ export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake:
       const { task, isNew } = taken(newTask, results[0]!, random)
       const view = taskView(task, context)
       void reply.header('etag', `"${task.version}"`)
+      if (isNew) live.stream.taskChanged(changeOf(task))
       if (!isNew) return reply.header('idempotency-replayed', 'true').send(view)
       void reply.code(201).header('location', `/retry-tasks/${task.taskId}`)
       return reply.send(newTask.keyGiven ? view : { ...view, note: NOTE })

@@ -1,0 +1,52 @@
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { RESOLUTIONS, type Resolution } from '../../telemetry/series/series.ts'
+import type { ApiContext } from '../context.ts'
+import { callerOf } from '../requests/caller.ts'
+import { readNumbers } from '../requests/query.ts'
+import { invalid } from '../requests/validation.ts'
+import { answer, refusals } from '../schemas/answers.ts'
+import { destinationField, instantField } from '../schemas/fields.ts'
+import { operation } from '../schemas/operation.ts'
+import { component, parameters, wordOf } from '../schemas/schema.ts'
+
+interface SeriesRoute {
+  readonly Querystring: {
+    readonly destination?: string
+    readonly resolution?: Resolution
+    readonly from?: number
+    readonly to?: number
+  }
+}
+
+const QUERY = parameters({
+  destination: Type.Optional(destinationField),
+  resolution: Type.Optional(
+    wordOf(RESOLUTIONS, { default: 'second', description: 'Seconds go back 15 minutes, minutes 24 hours.' }),
+  ),
+  from: Type.Optional(instantField('The first slot begins then, or later.')),
+  to: Type.Optional(instantField('The last slot begins before.')),
+})
+
+/** What was sent where, slot by slot. */
+export function addSeries(api: FastifyInstance, { live }: ApiContext): void {
+  api.get<SeriesRoute>(
+    '/series',
+    {
+      preValidation: readNumbers(QUERY),
+      schema: operation({
+        operationId: 'getSeries',
+        summary: 'Attempts, outcomes, tasks held and latency, second by second or minute by minute',
+        tags: ['watching'],
+        querystring: QUERY,
+        response: { 200: answer(component('Series'), 'Every slot that is over, the oldest first.'), ...refusals() },
+      }),
+    },
+    async (request, reply) => {
+      const { destination, resolution = 'second', from, to } = request.query
+      if (from !== undefined && to !== undefined && from >= to)
+        throw invalid('query', [{ at: 'to', is: to, say: 'must be later than from' }])
+      return reply.send(live.series.read({ tenant: callerOf(request).tenant, destination, resolution, from, to }))
+    },
+  )
+}

@@ -1,0 +1,171 @@
+import { laneKey, laneOf } from '../../task/lane.ts'
+import { OTHER } from '../destinations.ts'
+import type { AttemptEnded } from '../events.ts'
+import {
+  countCall,
+  newSeries,
+  noteHeld,
+  SLOT_MS,
+  SLOTS,
+  slotsOf,
+  type Call,
+  type Resolution,
+  type Series,
+} from './series.ts'
+import type { Slot } from './slot.ts'
+
+export interface SeriesBookOptions {
+  /** The store's time. */
+  readonly now: () => number
+  /** So many destinations of a tenant have a series of their own; the rest are `other`. */
+  readonly mostPerTenant?: number
+  /** So many over all tenants. */
+  readonly mostInAll?: number
+}
+
+/** A thousand series of 64 KiB: no more, whatever is called. */
+const DEFAULT_SERIES_BOOK = { mostPerTenant: 200, mostInAll: 1_000 } as const
+
+export interface SeriesAsk {
+  readonly tenant: string
+  /** All of them, unless one is named. */
+  readonly destination?: string | undefined
+  readonly resolution: Resolution
+  /** Instants; what is kept, unless they are given. */
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+}
+
+export interface SeriesAnswer {
+  readonly resolution: Resolution
+  /** Whose they are: absent for all together, `other` for one that has no series of its own. */
+  readonly destination?: string
+  /** The oldest first, without holes; none that is not over. */
+  readonly slots: readonly (Slot & { readonly at: number })[]
+}
+
+/** The series of one tenant. */
+interface Shelf {
+  readonly all: Series
+  readonly own: Map<string, Series>
+  other: Series | undefined
+  /** Before then nobody looks for a series that could be given away. */
+  lookAgainAt: number
+}
+
+const DAY_MS = 86_400_000
+const LOOK_AGAIN_MS = 60_000
+
+/** What was sent where, while this process has been running. */
+export class SeriesBook {
+  readonly #options: Required<SeriesBookOptions>
+  readonly #shelves = new Map<string, Shelf>()
+  /** By lane, those that have a series of their own: most calls need not look further. */
+  readonly #ofLane = new Map<string, { readonly all: Series; readonly own: Series }>()
+  #since: number | undefined
+
+  constructor(options: SeriesBookOptions) {
+    this.#options = { ...DEFAULT_SERIES_BOOK, ...options }
+  }
+
+  attemptEnded({ lane, attemptNumber, outcome, errorCode, durationMs }: AttemptEnded): void {
+    const call: Call = {
+      isFirst: attemptNumber === 1,
+      isSuccess: outcome === 'success',
+      // How long a lease was says nothing about the destination.
+      durationMs: errorCode === 'lost' ? undefined : durationMs,
+    }
+    const now = this.#now()
+    const { all, own } = this.#seriesOf(lane, now)
+    countCall(all, call, now)
+    countCall(own, call, now)
+  }
+
+  /** So many tasks of each of these lanes wait behind a closed gate. */
+  held(lanes: Iterable<{ readonly lane: string; readonly held: number }>): void {
+    const now = this.#now()
+    const sums = new Map<Series, number>()
+    const add = (series: Series, held: number): unknown => sums.set(series, (sums.get(series) ?? 0) + held)
+    for (const { lane, held } of lanes) {
+      const { all, own } = this.#seriesOf(lane, now)
+      add(all, held)
+      add(own, held)
+    }
+    for (const [series, held] of sums) noteHeld(series, held, now)
+  }
+
+  read({ tenant, destination, resolution, from = 0, to = Infinity }: SeriesAsk): SeriesAnswer {
+    const now = this.#now()
+    const found = this.#find(tenant, destination)
+    const slotMs = SLOT_MS[resolution]
+    const running = Math.floor(now / slotMs)
+    const first = Math.max(running - SLOTS[resolution], Math.floor(this.#since! / slotMs), Math.ceil(from / slotMs))
+    const range = { from: first, to: Math.min(running, Math.ceil(to / slotMs)) }
+    return {
+      resolution,
+      ...(found.destination !== undefined && { destination: found.destination }),
+      slots: slotsOf(found.series ?? newSeries(now), resolution, range, now).map((slot, place) => ({
+        at: (first + place) * slotMs,
+        ...slot,
+      })),
+    }
+  }
+
+  /** What happened in the last second that is over. */
+  lastSecond(tenant: string, destination?: string): Slot {
+    const now = this.#now()
+    const running = Math.floor(now / SLOT_MS.second)
+    const series = this.#find(tenant, destination).series ?? newSeries(now)
+    return slotsOf(series, 'second', { from: running - 1, to: running }, now)[0]!
+  }
+
+  #now(): number {
+    const now = this.#options.now()
+    this.#since ??= now
+    return now
+  }
+
+  /** A destination without a series of its own is looked for among the others, once there are others. */
+  #find(tenant: string, destination?: string): { destination?: string; series?: Series | undefined } {
+    const shelf = this.#shelves.get(tenant)
+    if (destination === undefined) return { series: shelf?.all }
+    const own = this.#ofLane.get(laneKey({ tenant, destination }))?.own
+    if (own !== undefined || shelf?.other === undefined) return { destination, series: own }
+    return { destination: OTHER, series: shelf.other }
+  }
+
+  #seriesOf(lane: string, now: number): { readonly all: Series; readonly own: Series } {
+    const known = this.#ofLane.get(lane)
+    if (known !== undefined) return known
+    const shelf = this.#shelfOf(laneOf(lane).tenant, now)
+    if (!this.#hasRoom(shelf, now)) return { all: shelf.all, own: (shelf.other ??= newSeries(now)) }
+    const own = newSeries(now)
+    shelf.own.set(lane, own)
+    this.#ofLane.set(lane, { all: shelf.all, own })
+    return { all: shelf.all, own }
+  }
+
+  #shelfOf(tenant: string, now: number): Shelf {
+    let shelf = this.#shelves.get(tenant)
+    if (shelf === undefined) {
+      shelf = { all: newSeries(now), own: new Map(), other: undefined, lookAgainAt: -Infinity }
+      this.#shelves.set(tenant, shelf)
+    }
+    return shelf
+  }
+
+  /** A series in which nothing has happened for a day is empty, and gives its place away. */
+  #hasRoom(shelf: Shelf, now: number): boolean {
+    const { mostPerTenant, mostInAll } = this.#options
+    const isFull = (): boolean => shelf.own.size >= mostPerTenant || this.#ofLane.size >= mostInAll
+    if (isFull() && now >= shelf.lookAgainAt) {
+      shelf.lookAgainAt = now + LOOK_AGAIN_MS
+      for (const [lane, { second }] of shelf.own)
+        if (now - second * SLOT_MS.second > DAY_MS) {
+          shelf.own.delete(lane)
+          this.#ofLane.delete(lane)
+        }
+    }
+    return !isFull()
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * What happens, told to whoever listens. The latest events are kept once, in the feeds; a listener is a connection and a
+ * number in its feed, and hears on ten times a second. Nobody is waited for, and for nobody anything is piled up: whoever is
+ * slow reads later, whoever was away for too long is told that something is missing, whoever takes nothing is cut off.
+ */
+import { NOT_ARMED, type Alarm, type Clock } from '@secondwind/resilience'
+import type { TaskChange } from '../../task/task-change.ts'
+import { Audience } from './audience.ts'
+import { gapFrame } from './excerpt.ts'
+import type { Feed } from './feed.ts'
+import { Feeds, type FeedLimits } from './feeds.ts'
+import { Listener, type ListenerOptions } from './listener.ts'
+import { taskEvent, type EventFilter, type StreamEvent } from './stream-event.ts'
+
+export interface EventStreamOptions {
+  readonly clock: Clock
+  /** The store's time. */
+  readonly now: () => number
+  /** This process; letters and digits. An id of another one stands for nothing here. */
+  readonly instance: string
+  readonly limits?: Partial<StreamLimits>
+}
+
+export interface StreamLimits extends FeedLimits {
+  readonly listeners: number
+  readonly listenersPerTenant: number
+}
+
+const DEFAULT_STREAM_LIMITS: StreamLimits = {
+  events: 10_000, // a minute of a service at work, for those whose connection broke
+  bytes: 8_388_608,
+  listeners: 500,
+  listenersPerTenant: 250,
+}
+
+export interface Listen extends Pick<ListenerOptions, 'outlet' | 'isStillAllowed'> {
+  readonly tenant: string
+  readonly filter: EventFilter
+  /** The id of the last event that it has heard; absent: what comes from now on. */
+  readonly since?: string | undefined
+}
+
+/** What the rest of the service tells: an event without its instant, of one tenant or, without one, for everybody. */
+export interface Told extends Omit<StreamEvent, 'at'> {
+  readonly tenant?: string
+}
+
+const TURN_MS = 100
+
+/** What is sent in one turn is shared out among all listeners, within these bounds for each. */
+const TURN_BYTES = 2_097_152
+const LEAST_BYTES = 8_192
+const MOST_BYTES = 65_536
+
+export class EventStream implements Alarm {
+  dueAt = 0
+  slot: number = NOT_ARMED
+  readonly #clock: Clock
+  readonly #now: () => number
+  readonly #limits: StreamLimits
+  readonly #feeds: Feeds
+  /** By tenant, then by what they want to hear. */
+  readonly #audiences = new Map<string, Map<string, Audience>>()
+  #listeners = 0
+  #isClosed = false
+
+  constructor({ clock, now, instance, limits }: EventStreamOptions) {
+    this.#clock = clock
+    this.#now = now
+    this.#limits = { ...DEFAULT_STREAM_LIMITS, ...limits }
+    this.#feeds = new Feeds(instance, this.#limits)
+  }
+
+  taskChanged(change: TaskChange): void {
+    this.#feeds.append(this.#feeds.of(change.tenant), taskEvent(change, this.#now()))
+  }
+
+  tell({ tenant, ...told }: Told): void {
+    const event = { ...told, at: this.#now() }
+    const feeds = tenant === undefined ? [...this.#feeds.all()] : [this.#feeds.of(tenant)]
+    for (const feed of feeds) this.#feeds.append(feed, event)
+  }
+
+  /** Whether one more of a tenant may listen. */
+  hasRoom(tenant: string): boolean {
+    let own = 0
+    for (const { listeners } of this.#audiences.get(tenant)?.values() ?? []) own += listeners.size
+    return !this.#isClosed && this.#listeners < this.#limits.listeners && own < this.#limits.listenersPerTenant
+  }
+
+  /** From now on, until the function that is returned is called. Undefined when as many listen as may. */
+  listen({ tenant, filter, since, outlet, isStillAllowed }: Listen): (() => void) | undefined {
+    if (!this.hasRoom(tenant)) return undefined
+    const feed = this.#feeds.of(tenant)
+    const audience = this.#audienceOf(feed, filter)
+    const heard = since === undefined ? audience.cursor : feed.numberOf(since)
+    const now = this.#clock.monotonic()
+    const listener = new Listener({ outlet, cursor: heard ?? audience.cursor, now, isStillAllowed })
+    listener.write(Buffer.from(greeting(feed, listener.cursor, heard !== undefined)), now)
+    audience.listeners.add(listener)
+    if (this.#listeners++ === 0) this.#arm()
+    return () => this.#leave(audience, listener)
+  }
+
+  /** Whose counters are waited for. */
+  wantingCounters(): readonly Audience[] {
+    const all = [...this.#audiences.values()].flatMap(audiences => [...audiences.values()])
+    return all.filter(audience => audience.wants('counters'))
+  }
+
+  ring(): void {
+    this.#turn()
+    this.#arm()
+  }
+
+  /** Everybody hears what has happened so far, and then that this is all. */
+  close(): void {
+    this.#isClosed = true
+    this.#turn()
+    for (const audiences of this.#audiences.values())
+      for (const { listeners } of audiences.values()) for (const listener of listeners) listener.end()
+    this.#clock.disarm(this)
+  }
+
+  #turn(): void {
+    const now = this.#clock.monotonic()
+    const share = Math.floor(TURN_BYTES / Math.max(1, this.#listeners))
+    const limits = {
+      now,
+      mostBytes: Math.min(MOST_BYTES, Math.max(LEAST_BYTES, share)),
+      mostBytesBehind: MOST_BYTES,
+    }
+    for (const audiences of this.#audiences.values()) for (const audience of audiences.values()) audience.turn(limits)
+  }
+
+  #audienceOf(feed: Feed, filter: EventFilter): Audience {
+    let audiences = this.#audiences.get(feed.tenant)
+    if (audiences === undefined) this.#audiences.set(feed.tenant, (audiences = new Map()))
+    const name = nameOf(filter)
+    let audience = audiences.get(name)
+    if (audience === undefined) audiences.set(name, (audience = new Audience(feed, filter)))
+    return audience
+  }
+
+  #leave(audience: Audience, listener: Listener): void {
+    if (!audience.listeners.delete(listener)) return
+    this.#listeners--
+    const { tenant } = audience.feed
+    if (audience.listeners.size === 0) this.#audiences.get(tenant)?.delete(nameOf(audience.filter))
+    if (this.#audiences.get(tenant)?.size === 0) this.#audiences.delete(tenant)
+    if (this.#listeners === 0) this.#clock.disarm(this)
+  }
+
+  #arm(): void {
+    this.dueAt = this.#clock.monotonic() + TURN_MS
+    this.#clock.arm(this)
+  }
+}
+
+function nameOf({ destination = '', taskId = '', types = [] }: EventFilter): string {
+  return JSON.stringify([destination, taskId, types])
+}
+
+/** The id comes first of all: whoever breaks off before the first event can still come back without a loss. */
+function greeting(feed: Feed, cursor: number, isKnown: boolean): string {
+  const gap = isKnown ? '' : gapFrame(feed, cursor, { because: 'restart' })
+  return `: listening\nid: ${feed.idOf(cursor)}\n\n${gap}`
+}
