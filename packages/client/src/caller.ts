@@ -4,7 +4,9 @@ import {
   DEFAULT_BUDGET,
   RefusedError,
   systemClock,
+  systemRandom,
   type Clock,
+  type Random,
 } from '@secondwind/resilience'
 import { createFetch, type FetchOptions, type RetryingFetch, type RetryingInit } from '@secondwind/resilience/fetch'
 import { check } from '@secondwind/resilience/rules'
@@ -30,6 +32,12 @@ export interface Ask extends Call, Pick<RetryingInit, 'idempotencyKey' | 'idempo
   readonly body?: unknown
 }
 
+/** A question whose answer has no end. */
+export interface Open extends Pick<Ask, 'path' | 'query'> {
+  readonly headers: { readonly [name: string]: string }
+  readonly signal: AbortSignal
+}
+
 export interface Answer<Body> {
   readonly status: number
   readonly body: Body
@@ -38,23 +46,27 @@ export interface Answer<Body> {
 /** Asks the service, and asks again where the library's rules allow it. */
 export class Caller {
   readonly clock: Clock
+  readonly random: Random
   /** Ends every call. */
   readonly signal: AbortSignal | undefined
   readonly #options: ClientOptions
   readonly #base: string
+  readonly #bareFetch: Fetch
   readonly #fetch: RetryingFetch
 
   constructor(options: ClientOptions) {
     const { url, policy, telemetry, ports = {} } = options
     this.clock = ports.clock ?? systemClock
+    this.random = ports.random ?? systemRandom
     this.signal = options.signal
     this.#options = options
+    this.#bareFetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
     this.#base = String(new URL(url)).replace(/\/+$/, '')
     this.#fetch = createFetch(
       { ...DEFAULT_CLIENT_POLICY, ...policy },
       {
         name: 'secondwind-client',
-        fetch: inWhole(options.fetch ?? ((input, init) => globalThis.fetch(input, init))),
+        fetch: inWhole(this.#bareFetch),
         // Its own: those whose calls fail in numbers, and want to hand them over, have emptied the common one.
         budget: createBudget(DEFAULT_BUDGET, { clock: this.clock }),
         ports,
@@ -73,6 +85,21 @@ export class Caller {
     const body = readJson(await response.text())
     if (ok && body !== undefined) return { status, body: body as Body }
     throw this.#errorOf(ask, response, body)
+  }
+
+  /** An answer that has no end, piece by piece. Asked for once: whoever reads it knows when to come back. */
+  async open({ path, query, headers, signal }: Open): Promise<() => Promise<Uint8Array | undefined>> {
+    const ask = { method: 'GET', path } as const
+    const reached = <Value>(step: Promise<Value>): Promise<Value> =>
+      step.catch(error => {
+        throw new UnreachableError(`GET ${path}`, this.#base, error)
+      })
+    const init = { redirect: 'manual', headers: { ...headers, ...this.#options.headers }, signal } as const
+    const response = await reached(this.#bareFetch(`${this.#base}${path}${queryOf(query)}`, init))
+    if (!response.ok || response.body === null)
+      throw this.#errorOf(ask, response, readJson(await reached(response.text())))
+    const reader = response.body.getReader()
+    return async () => (await reached(reader.read())).value
   }
 
   async #send({ method, path, query, body, signal, ...words }: Ask): Promise<Response> {
@@ -98,7 +125,7 @@ export class Caller {
     }
   }
 
-  #errorOf({ method, path }: Ask, { status, headers }: Response, body: unknown): ServiceError {
+  #errorOf({ method, path }: Pick<Ask, 'method' | 'path'>, { status, headers }: Response, body: unknown): ServiceError {
     const asked = `${method} ${path}`
     const retryAfterMs = askedWaitOf(headers, this.clock.now())
     if (isProblem(body)) return new ServiceError({ ...body, asked, status, retryAfterMs })

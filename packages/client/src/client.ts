@@ -1,13 +1,17 @@
 import { Caller, type Call } from './caller.ts'
 import { deadLettersOf, type DeadLetters } from './dead-letters.ts'
+import { listen } from './events/listen.ts'
 import { ServiceError } from './errors.ts'
 import { follow, waitFor, type WaitForOptions } from './follow.ts'
 import { listing, type Listing } from './listing.ts'
 import { checkClientOptions, type ClientOptions } from './options.ts'
 import { policiesOf, type Policies } from './policies.ts'
+import { readSeries } from './series.ts'
 import { tasksOf, type Tasks } from './tasks.ts'
 import type { Destination } from './wire/destination.ts'
+import type { EventFilter, ServiceEvent } from './wire/event.ts'
 import type { Page } from './wire/page.ts'
+import type { Series, SeriesAsk } from './wire/series.ts'
 import type { Alive, Ready } from './wire/state.ts'
 import type { RetryTask } from './wire/task.ts'
 
@@ -21,6 +25,10 @@ export interface Client {
   waitFor(taskId: string, options?: WaitForOptions): Promise<RetryTask>
   /** The task as it is, then each change that is seen of it, its end as the last. */
   follow(taskId: string, options?: WaitForOptions): AsyncIterable<RetryTask>
+  /** What happens, as it happens; goes on after a connection that broke. Ends when the loop is left, or by the signal. */
+  events(filter?: EventFilter, call?: Call): AsyncIterable<ServiceEvent>
+  /** What was sent, second by second or minute by minute. */
+  series(ask?: SeriesAsk, call?: Call): Promise<Series>
   /** Whether the process answers at all: it resolves, or throws. */
   health(call?: Call): Promise<Alive>
   /** Whether it can do its work. Asked once: the answer is about this moment. */
@@ -53,6 +61,8 @@ export function createClient(options: ClientOptions): Client {
     },
     waitFor: (taskId, wait = {}) => waitFor(taskId, wait, waiting),
     follow: (taskId, wait = {}) => follow(taskId, wait, waiting),
+    events: (filter = {}, call = {}) => listen(caller, filter, call),
+    series: (ask = {}, call = {}) => readSeries(caller, ask, call),
     health: async ({ signal } = {}) => caller.ask({ method: 'GET', path: '/healthz', policy: ONCE, signal }),
     readiness: call => readinessOf(caller, call),
   }

@@ -1,7 +1,5 @@
 import {
-  classifyError,
   deadline,
-  DEFAULT_POLICY,
   ResilienceError,
   systemRandom,
   type Clock,
@@ -11,6 +9,7 @@ import {
 } from '@secondwind/resilience'
 import { check } from '@secondwind/resilience/rules'
 import { anySignal } from './any-signal.ts'
+import { LONGEST_AWAY_MS, passes } from './away.ts'
 import { refuse, SIGNAL } from './check/fields.ts'
 import { hasEnded, nextLookMs } from './look.ts'
 import type { Tasks } from './tasks.ts'
@@ -38,9 +37,6 @@ export class WaitDeadlineError extends ResilienceError<'deadline'> {
     return 'WaitDeadlineError'
   }
 }
-
-/** So long a service that had been there may be away, before somebody should know. */
-const LONGEST_AWAY_MS = 60_000
 
 export interface Waiting {
   readonly tasks: Pick<Tasks, 'get'>
@@ -122,10 +118,4 @@ const WRONG_WORDS: check.WrongWords = {
 
 function inputOf(input: DeadlineInput | Deadline): DeadlineInput {
   return 'inMs' in input ? input : { at: input.at }
-}
-
-/** A service that is being restarted is no answer to what became of a task. */
-function passes(error: unknown): boolean {
-  const { fault } = classifyError(error, DEFAULT_POLICY.retryableStatusCodes, 0)
-  return fault !== 'permanent' && fault !== 'ignored'
 }

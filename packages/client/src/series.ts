@@ -1,0 +1,16 @@
+import { check } from '@secondwind/resilience/rules'
+import type { Call, Caller } from './caller.ts'
+import { INSTANT, refuse } from './check/fields.ts'
+import type { Series, SeriesAsk } from './wire/series.ts'
+
+export async function readSeries(caller: Caller, ask: SeriesAsk, { signal }: Call): Promise<Series> {
+  refuse('the series cannot be read', check.checkFields(ask, FIELDS))
+  return caller.ask({ method: 'GET', path: '/series', query: ask, signal })
+}
+
+const FIELDS: { readonly [field in keyof SeriesAsk]-?: check.FieldCheck } = {
+  destination: check.text(8_192),
+  resolution: check.oneOf('second', 'minute'),
+  from: INSTANT,
+  to: INSTANT,
+}
