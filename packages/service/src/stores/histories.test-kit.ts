@@ -5,7 +5,7 @@ import { virtualClock, type VirtualClock } from '@secondwind/resilience/testing'
 import type { NewTask } from '../task/accept.ts'
 import { laneKey, partitionOf, type Lane } from '../task/lane.ts'
 import type { Settlement } from '../task/settle.ts'
-import type { AttemptEnd, ClaimedTask, Task } from '../task/task.ts'
+import type { AttemptEnd, ClaimedTask, StoredBody, Task } from '../task/task.ts'
 import { everything, type OpenedStore, type OpenStore } from './conformance/exam.test-kit.ts'
 import {
   checkProgress,
@@ -73,7 +73,13 @@ async function makeHistory(steps: readonly Step[], opens: readonly [OpenStore, O
 /** Two lanes of one partition, for limits and fences, and one elsewhere. */
 const LANES: readonly Lane[] = lanesOfTwoPartitions()
 const PARTITIONS: readonly [number, number] = [partitionOf(laneKey(LANES[0]!)), partitionOf(laneKey(LANES[2]!))]
-const SCOPE = { tenants: ['acme', 'other'], partitions: PARTITIONS, policyIds: ['a', 'b'], replayIds: ['r0', 'r1'] }
+const SCOPE = {
+  tenants: ['acme', 'other'],
+  partitions: PARTITIONS,
+  policyIds: ['a', 'b'],
+  replayIds: ['r0', 'r1'],
+  bodyRefs: ['1', '2', '3'],
+}
 
 function lanesOfTwoPartitions(): Lane[] {
   const first = { tenant: 'acme', destination: 'https://0.example' }
@@ -180,6 +186,20 @@ class History {
         )
         return
       }
+      case 'put-body': {
+        const { tenant } = LANES[0]!
+        const upload = { contentType: 'text/plain', location: this.#newToken() }
+        await this.#both(store => store.putBody({ tenant, ...bodyOf(made.body), ...upload, mostBytes: made.mostBytes }))
+        return
+      }
+      case 'sweep-bodies': {
+        const unusedBefore = (await this.#now()) - made.unusedMs
+        await this.#both(async store => {
+          const { locations, ...answer } = await store.sweepBodies({ unusedBefore, limit: 100 })
+          return { ...answer, locations: locations.toSorted() }
+        })
+        return
+      }
       case 'sweep':
         return this.#sweep(made)
     }
@@ -204,12 +224,15 @@ class History {
     this.#tasks.push(...tasks.filter((_, index) => results[index]!.kind === 'created'))
   }
 
-  #taskOf({ lane, queue, attemptsMade, leaseMs, key, which, ...item }: Item, now: number): NewTask {
+  #taskOf({ lane, queue, attemptsMade, leaseMs, key, which, body, ...item }: Item, now: number): NewTask {
     const before = newest(this.#tasks, which)
     if (key === 'as before' && before !== undefined) return before
     const idempotencyKey = key === 'one of four' ? `key ${which % 4}` : before?.taskId
+    const request = { targetUrl: `${LANES[lane]!.destination}/charge`, method: 'POST', headers: {}, body: null }
     return newTask(++this.#number, now, {
       ...LANES[lane]!,
+      ...(body !== 'none' && { request: { ...request, storedBody: bodyOf(which) } }),
+      ...(body === 'uploaded' && { upload: { contentType: 'text/html', location: this.#newToken() } }),
       queue,
       policyId: queue.policyId,
       leaseMs,
@@ -364,6 +387,11 @@ class History {
 /** The newest is 0: whatever a history is cut down to, it points at something near. */
 function newest<Item>(items: readonly Item[], at: number): Item | undefined {
   return items[items.length - 1 - (at % Math.max(1, items.length))]
+}
+
+/** One of three. */
+function bodyOf(which: number): StoredBody {
+  return { bodyRef: SCOPE.bodyRefs[which % SCOPE.bodyRefs.length]!, sizeBytes: 10 }
 }
 
 function askFor(

@@ -20,6 +20,7 @@
  *    of tasks follow, counters of attempts stay.
  */
 import { describe } from 'vitest'
+import { examineBodies } from './conformance/bodies.conformance.ts'
 import { examineClaims } from './conformance/claim.conformance.ts'
 import { examineDurability } from './conformance/durability.conformance.ts'
 import type { OpenStore } from './conformance/exam.test-kit.ts'
@@ -46,6 +47,7 @@ export function describeTaskStore(name: string, open: OpenStore): void {
     examineReplays(open)
     examineReading(open)
     examineRecords(open)
+    examineBodies(open)
     examineUpkeep(open)
     examineDurability(open)
   })

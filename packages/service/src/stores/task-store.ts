@@ -17,6 +17,7 @@
 import type { NewTask } from '../task/accept.ts'
 import type { Settlement } from '../task/settle.ts'
 import type { AttemptRow, ClaimedTask, Task, TaskStatus } from '../task/task.ts'
+import type { BodyStoring } from './body-records.ts'
 import type { AuditLine, OperatorStore } from './operator-records.ts'
 import type {
   AttemptsPage,
@@ -37,11 +38,13 @@ import type {
 } from './records.ts'
 import type { Replay, ReplayStore } from './replays.ts'
 
+export type * from './body-records.ts'
 export * from './operator-records.ts'
+export * from './store-errors.ts'
 export type * from './records.ts'
 export type * from './replays.ts'
 
-export interface TaskStore extends OperatorStore, ReplayStore {
+export interface TaskStore extends OperatorStore, ReplayStore, BodyStoring {
   readonly kind: string
   /** What acknowledged work survives: the end of the process, or the loss of power too. */
   readonly durability: 'none' | 'power-loss'
@@ -127,15 +130,20 @@ export interface Answer {
 export interface BacklogLimits {
   readonly perLane: number
   readonly total: number
+  /** Of a tenant's large bodies together; left out: as many as come. */
+  readonly bodyBytes?: number
 }
 
 export type Enqueued =
-  | { readonly kind: 'created' }
+  /** `leftLocation`: where its body lay before it came again; nobody asks for it there any more. */
+  | { readonly kind: 'created'; readonly leftLocation?: string }
   /** The same request with the same key came before. */
   | { readonly kind: 'existing'; readonly task: Task }
   /** Another request with the same key came before. */
   | { readonly kind: 'conflict'; readonly taskId: string }
-  | { readonly kind: 'full'; readonly scope: 'lane' | 'total' }
+  | { readonly kind: 'full'; readonly scope: 'lane' | 'total' | 'bodies' }
+  /** The tenant has no body of that name, and none came along. */
+  | { readonly kind: 'body-unknown' }
 
 export interface Fleet {
   /** How often each instance has beaten; whoever reads it twice sees who is alive. */
@@ -271,25 +279,4 @@ export interface Hint {
   readonly lane: string
   readonly queue: string
   readonly dueAt: number
-}
-
-/** The store cannot do its work now. Nothing of the call was written, unless it says that this is not known. */
-export class StoreUnavailableError extends Error {
-  readonly code: 'store-full' | 'store-read-only' | 'store-corrupt' | 'store-closed' | 'store-unreachable'
-
-  constructor(code: StoreUnavailableError['code'], message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'StoreUnavailableError'
-    this.code = code
-  }
-}
-
-/** The text is no cursor of this list: it was cut, made up, or belongs to another. */
-export class InvalidCursorError extends Error {
-  readonly code = 'invalid-cursor'
-
-  constructor(list: string) {
-    super(`this is no cursor of ${list}; pass the nextCursor of an earlier page as it came, or none to begin anew`)
-    this.name = 'InvalidCursorError'
-  }
 }

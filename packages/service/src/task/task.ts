@@ -76,6 +76,14 @@ export interface TaskRequest {
   readonly headers: { readonly [name: string]: string }
   /** The bytes as they came: a signature is over bytes. */
   readonly body: Uint8Array | null
+  /** A body that is too large for a row; then `body` is null. */
+  readonly storedBody?: StoredBody
+}
+
+/** What a body is; where its bytes lie is known to the store. */
+export interface StoredBody {
+  readonly bodyRef: string
+  readonly sizeBytes: number
 }
 
 export type Metadata = { readonly [name: string]: string }

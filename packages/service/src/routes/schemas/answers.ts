@@ -62,8 +62,8 @@ const EVERYWHERE = [400, 403, 406, 414, 500, 503]
 
 function refusal(status: number): object {
   const codes = Object.entries(REFUSALS).flatMap(([code, known]) => (known.status === status ? code : []))
-  // A task that names a policy which does not exist is well-formed, and cannot be worked on.
-  const named = status === 422 ? [...codes, 'policy-not-found'] : codes
+  // A task that names a policy or a body which does not exist is well-formed, and cannot be worked on.
+  const named = status === 422 ? [...codes, 'policy-not-found', 'body-not-found'] : codes
   return { description: named.join(', '), content: { [PROBLEM_JSON]: { schema: component('Problem') } } }
 }
 

@@ -20,7 +20,8 @@ export function taken(task: NewTask, enqueued: Enqueued, random: Random): { task
         detail: `The key ${task.idempotencyKey} belongs to a task that was asked for with another request: use another key, or send the same request.`,
         taskId: enqueued.taskId,
       })
-    case 'full':
+    case 'full': {
+      if (enqueued.scope === 'bodies') throw refusalOfFull(random)
       throw new Refusal('backlog-full', {
         detail:
           enqueued.scope === 'lane'
@@ -28,5 +29,20 @@ export function taken(task: NewTask, enqueued: Enqueued, random: Random): { task
             : 'As many tasks wait as may be, over all destinations.',
         headers: comeBackAfter(FULL_WAIT_MS, random()),
       })
+    }
+    case 'body-unknown':
+      throw new Refusal('body-not-found', { status: 422, detail: sayUnknownBody(task.request.storedBody!.bodyRef) })
   }
+}
+
+export function refusalOfFull(random: Random): Refusal {
+  return new Refusal('bodies-full', {
+    detail:
+      'The large bodies that are kept have as many bytes together as they may: those that no task needs go after a day.',
+    headers: comeBackAfter(FULL_WAIT_MS, random()),
+  })
+}
+
+export function sayUnknownBody(bodyRef: string): string {
+  return `There is no body ${bodyRef}: upload it with POST /bodies first.`
 }

@@ -4,6 +4,7 @@ import { laneKey, queueKey } from '../../task/lane.ts'
 import type { ReplayCounts } from '../../task/replay-counts.ts'
 import type { AttemptRow, Task, TaskStatus } from '../../task/task.ts'
 import type {
+  BodyRecord,
   Cause,
   Counters,
   DeadLetter,
@@ -29,6 +30,7 @@ export interface Snapshot {
   readonly policies: readonly (readonly PolicyRecord[])[]
   readonly deadLetters: readonly DeadLetter[]
   readonly replays: readonly ReplayCounts[]
+  readonly bodies: readonly (BodyRecord | undefined)[]
 }
 
 export interface Scope {
@@ -36,10 +38,11 @@ export interface Scope {
   readonly partitions: readonly number[]
   readonly policyIds: readonly string[]
   readonly replayIds: readonly string[]
+  readonly bodyRefs: readonly string[]
 }
 
 export async function snapshotOf(store: TaskStore, scope: Scope): Promise<Snapshot> {
-  const { tenants, partitions, policyIds, replayIds } = scope
+  const { tenants, partitions, policyIds, replayIds, bodyRefs } = scope
   const tasks = await flat(tenants, tenant => everything(page => store.list({ ...page, filter: { tenant } }), 7))
   for (const task of tasks) assert.deepEqual(await store.get(task.taskId), task, 'a list shows what get does not')
   const causes = await flat(tenants, tenant => everything(page => store.causes({ ...page, tenant }), 3))
@@ -66,6 +69,7 @@ export async function snapshotOf(store: TaskStore, scope: Scope): Promise<Snapsh
       everything(page => store.deadLetters({ ...page, filter: { tenant } }), 7),
     ),
     replays: await each(replayIds, replayId => store.replayCounts(replayId)),
+    bodies: await flat(tenants, tenant => each(bodyRefs, bodyRef => store.body({ tenant, bodyRef }))),
   }
 }
 
@@ -88,7 +92,7 @@ function comparable({ sampleTaskIds, errorMessage, ...cause }: Cause, tasks: rea
 
 /** What holds of a store at every moment, whatever has happened to it. */
 export function checkPromises(snapshot: Snapshot): void {
-  const { tasks, attempts, counters, lanes, causes, queues, leases, deadLetters, replays } = snapshot
+  const { tasks, attempts, counters, lanes, causes, queues, leases, deadLetters, replays, bodies } = snapshot
   assert.deepEqual(counters.tasks, statusesOf(tasks), 'counters are what a count gives')
   for (const lane of lanes) {
     const { PENDING, IN_FLIGHT, SUCCEEDED, EXHAUSTED, CANCELLED } = statusesOf(
@@ -126,6 +130,11 @@ export function checkPromises(snapshot: Snapshot): void {
       'attempts of a generation are those that were counted',
     )
   }
+
+  const kept = new Set(bodies.map(body => body && `${body.tenant} ${body.bodyRef}`))
+  for (const { tenant, request } of tasks)
+    if (request.storedBody !== undefined)
+      assert.ok(kept.has(`${tenant} ${request.storedBody.bodyRef}`), 'the body of a task is there as long as it is')
 
   const died = new Map<string, number>()
   for (const causeId of tasks.map(causeIdOf)) if (causeId !== undefined) died.set(causeId, (died.get(causeId) ?? 0) + 1)

@@ -29,6 +29,8 @@ export type Step =
     }
   | { readonly kind: 'forget-replay'; readonly replay: number }
   | { readonly kind: 'put-policy'; readonly policy: number; readonly value: number }
+  | { readonly kind: 'put-body'; readonly body: number; readonly mostBytes: number }
+  | { readonly kind: 'sweep-bodies'; readonly unusedMs: number }
   | { readonly kind: 'sweep'; readonly finishedMs: number; readonly deadMs: number; readonly keysMs: number }
 
 export interface Item {
@@ -41,6 +43,7 @@ export interface Item {
   readonly key: 'none' | 'one of four' | 'id of a task' | 'as before'
   readonly which: number
   readonly isOtherRequest: boolean
+  readonly body: 'none' | 'kept' | 'uploaded'
 }
 
 export interface AskStep {
@@ -81,6 +84,7 @@ const item: fc.Arbitrary<Item> = fc.record({
   key: fc.constantFrom('none', 'none', 'one of four', 'one of four', 'id of a task', 'as before'),
   which: pointer,
   isOtherRequest: rarely(),
+  body: fc.constantFrom('none', 'none', 'none', 'kept', 'uploaded'),
 })
 
 const end: fc.Arbitrary<EndStep> = fc.record({
@@ -130,6 +134,8 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   }),
   often(1, { kind: fc.constant('forget-replay'), replay: fc.nat(1) }),
   often(1, { kind: fc.constant('put-policy'), policy: fc.nat(1), value: fc.nat(2) }),
+  often(2, { kind: fc.constant('put-body'), body: fc.nat(2), mostBytes: fc.constantFrom(1_000, 1_000, 20) }),
+  often(1, { kind: fc.constant('sweep-bodies'), unusedMs: fc.constantFrom(0, 5_000, 40_000) }),
   often(2, {
     kind: fc.constant('sweep'),
     finishedMs: fc.constantFrom(0, 5_000, 40_000),

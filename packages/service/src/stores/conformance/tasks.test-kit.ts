@@ -53,13 +53,13 @@ function firstProgress(startedAt: number): Progress {
 
 /** A task as it can be read right after it was taken in. */
 export function asTaken(task: NewTask): Task {
-  const { queue, dueAt, requestHash: _, keyGiven: __, ...accepted } = task
+  const { queue, dueAt, requestHash: _, keyGiven: __, upload: ___, ...accepted } = task
   return { ...accepted, state: { status: 'PENDING', nextAttemptAt: dueAt, queue }, version: 1 }
 }
 
 /** A task as a claim hands it out. */
 export function asClaimed(task: NewTask, lease: { readonly token: string; readonly endsAt: number }): ClaimedTask {
-  const { requestHash: _, keyGiven: __, ...claimed } = task
+  const { requestHash: _, keyGiven: __, upload: ___, ...claimed } = task
   return { ...claimed, lease: { ...lease, cancelRequested: false }, claimedAt: lease.endsAt - task.leaseMs }
 }
 

@@ -85,7 +85,8 @@ export class Book {
     return lineOf(this.#leasesOf, partition)
   }
 
-  add({ queue, dueAt, requestHash, keyGiven, ...accepted }: NewTask): Entry {
+  add(task: NewTask): Entry {
+    const { queue, dueAt, requestHash, keyGiven, upload: _, ...accepted } = task
     const lane = laneKey(accepted)
     const entry: Entry = {
       task: { ...accepted, state: { status: 'PENDING', nextAttemptAt: dueAt, queue }, version: 1 },

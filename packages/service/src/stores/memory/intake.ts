@@ -1,10 +1,17 @@
 import type { NewTask } from '../../task/accept.ts'
 import { laneKey } from '../../task/lane.ts'
 import type { BacklogLimits, Enqueued } from '../task-store.ts'
+import type { BodyBook } from './body-book.ts'
 import type { Book, Entry } from './book.ts'
 import type { HintBoard } from './hint-board.ts'
 
-export function enqueue(book: Book, hints: HintBoard, task: NewTask, limits: BacklogLimits): Enqueued {
+interface Books {
+  readonly book: Book
+  readonly bodies: BodyBook
+  readonly hints: HintBoard
+}
+
+export function enqueue({ book, bodies, hints }: Books, task: NewTask, limits: BacklogLimits, now: number): Enqueued {
   // By id too: a batch whose answer was lost is sent again as it was.
   const present = book.findByKey(task.tenant, task.idempotencyKey) ?? book.find(task.taskId)
   if (present !== undefined)
@@ -14,8 +21,16 @@ export function enqueue(book: Book, hints: HintBoard, task: NewTask, limits: Bac
 
   if ((book.lanes.get(laneKey(task))?.PENDING ?? 0) >= limits.perLane) return { kind: 'full', scope: 'lane' }
   if (book.total.PENDING >= limits.total) return { kind: 'full', scope: 'total' }
+  if (task.request.storedBody === undefined) {
+    hints.note(book.add(task))
+    return { kind: 'created' }
+  }
+  const attached = bodies.attach(task, limits.bodyBytes ?? Infinity, now)
+  if (attached.kind === 'unknown') return { kind: 'body-unknown' }
+  if (attached.kind === 'full') return { kind: 'full', scope: 'bodies' }
   hints.note(book.add(task))
-  return { kind: 'created' }
+  const { leftLocation } = attached
+  return { kind: 'created', ...(leftLocation !== undefined && { leftLocation }) }
 }
 
 function isSameRequest({ task: { tenant, idempotencyKey }, requestHash }: Entry, task: NewTask): boolean {

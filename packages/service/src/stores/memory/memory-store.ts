@@ -3,6 +3,7 @@ import { createStewards } from '../stewards.ts'
 import { createStoreClock } from '../store-clock.ts'
 import { StoreUnavailableError, type Answer, type AuditLine, type Changed, type TaskStore } from '../task-store.ts'
 import { AuditBook } from './audit-book.ts'
+import { BodyBook } from './body-book.ts'
 import { Book } from './book.ts'
 import { claim, endedLeases, expire, leases, leasesOf, queues } from './claims.ts'
 import { release, settle, type EndedLease } from './ends.ts'
@@ -25,6 +26,7 @@ export interface MemoryStoreOptions {
 export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
   const time = createStoreClock(options)
   const book = new Book()
+  const bodies = new BodyBook()
   const stewards = createStewards()
   const memories = new LaneMemories()
   const audit = new AuditBook()
@@ -63,7 +65,8 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
     kind: 'memory',
     durability: 'none',
 
-    enqueue: (tasks, limits) => apply(() => ({ results: tasks.map(task => enqueue(book, hints, task, limits)) })),
+    enqueue: (tasks, limits) =>
+      apply(now => ({ results: tasks.map(task => enqueue({ book, bodies, hints }, task, limits, now)) })),
 
     beat: instance => apply(now => ({ ...stewards.beat(instance, now), recordsVersion: records.version })),
     take: ask => apply(() => ({ taken: stewards.take(ask) })),
@@ -126,7 +129,12 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
         book.replays.forget(replayId)
         return {}
       }),
-    sweep: ask => apply(() => ({ swept: sweep(book, ask) })),
+    putBody: ask => apply(now => bodies.put(ask, now)),
+    body: name => read(() => bodies.find(name)),
+    sweepBodies: ask => apply(() => ({ locations: bodies.sweep(ask) })),
+    keptLocations: locations => read(() => bodies.kept(locations)),
+
+    sweep: ask => apply(now => ({ swept: sweep(book, bodies, ask, now) })),
     health: () => read(() => ({ now: time.now(), clockSkewMs: time.skewMs() })),
     onHint: listener => hints.listen(listener),
     close: async () => {

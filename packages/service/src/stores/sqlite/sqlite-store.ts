@@ -149,6 +149,17 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
       const { now } = await threads.write('forgetReplay', replayId)
       return { now }
     },
+    async putBody(ask) {
+      const { now, answer } = await threads.write('putBody', ask)
+      return { now, ...answer }
+    },
+    body: async name => (await threads.write('body', name)).answer,
+    async sweepBodies(ask) {
+      const { now, answer } = await threads.write('sweepBodies', ask)
+      return { now, locations: answer }
+    },
+    keptLocations: async locations => (await threads.write('keptLocations', locations)).answer,
+
     async sweep(ask) {
       const { now, answer } = await threads.write('sweep', ask)
       return { now, swept: answer }

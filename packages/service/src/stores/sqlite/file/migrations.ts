@@ -260,4 +260,28 @@ export const MIGRATIONS: readonly string[] = [
   insert into policy select 'default', policy_id, version, document, created_at from policy_of_all;
   drop table policy_of_all;
   `,
+
+  // Bodies that are too large for a row: what they are, where they lie, and how many tasks need them.
+  `
+  alter table task add column body_ref text;
+  alter table task add column body_bytes integer;
+
+  create table body (
+    tenant text not null,
+    body_ref text not null,
+    size_bytes integer not null,
+    content_type text not null,
+    location text not null unique,
+    created_at integer not null,
+    uses integer not null,
+    used_at integer not null,
+    primary key (tenant, body_ref)
+  ) without rowid;
+  create index body_unused on body (used_at) where uses = 0;
+
+  create table body_total (
+    tenant text primary key,
+    bytes integer not null
+  ) without rowid;
+  `,
 ]

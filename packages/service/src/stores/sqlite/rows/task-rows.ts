@@ -4,7 +4,7 @@
  * its values.
  */
 import type { GiveUpReason } from '@secondwind/resilience'
-import type { NewTask } from '../../../task/accept.ts'
+import type { BodyUpload, NewTask } from '../../../task/accept.ts'
 import { laneKey, laneOf, queueKey, queueOf } from '../../../task/lane.ts'
 import type { Settlement } from '../../../task/settle.ts'
 import type { AcceptedTask, ClaimedTask, Metadata, Progress, TaskStatus } from '../../../task/task.ts'
@@ -52,6 +52,8 @@ type AcceptedRow = readonly [
   createdAt: number,
   deadlineAt: number | null,
   leaseMs: number,
+  bodyRef: string | null,
+  bodyBytes: number | null,
   body: Bytes,
 ]
 
@@ -60,7 +62,7 @@ export type TaskRow = readonly [...AcceptedRow, ...ProgressRow]
 
 export const TASK_COLUMNS: string =
   'task_id, policy_id, policy_version, policy, idempotency_key, target_url, method, headers, metadata, created_at, ' +
-  `deadline_at, lease_ms, body, ${PROGRESS_COLUMNS}`
+  `deadline_at, lease_ms, body_ref, body_bytes, body, ${PROGRESS_COLUMNS}`
 
 /** Where each value stands in the row. */
 export const AT = {
@@ -76,13 +78,15 @@ export const AT = {
   createdAt: 9,
   deadlineAt: 10,
   leaseMs: 11,
-  body: 12,
-  progress: 13,
+  bodyRef: 12,
+  bodyBytes: 13,
+  body: 14,
+  progress: 15,
   /** Only in rows of leases. */
-  dueAt: 20,
-  endsAt: 21,
-  cancelRequested: 22,
-  claimedAt: 23,
+  dueAt: 22,
+  endsAt: 23,
+  cancelRequested: 24,
+  claimedAt: 25,
 } as const
 
 export function acceptedOf(row: TaskRow | HeldRow, lane: string): AcceptedTask {
@@ -91,6 +95,7 @@ export function acceptedOf(row: TaskRow | HeldRow, lane: string): AcceptedTask {
   const policy = row[AT.policy]
   const deadlineAt = row[AT.deadlineAt]
   const metadata = row[AT.metadata]
+  const bodyRef = row[AT.bodyRef]
   return {
     taskId,
     tenant,
@@ -104,6 +109,7 @@ export function acceptedOf(row: TaskRow | HeldRow, lane: string): AcceptedTask {
       method: row[AT.method],
       headers: JSON.parse(row[AT.headers]) as Metadata,
       body: bytesOf(row[AT.body]),
+      ...(bodyRef !== null && { storedBody: { bodyRef, sizeBytes: row[AT.bodyBytes]! } }),
     },
     createdAt: row[AT.createdAt],
     ...(deadlineAt !== null && { deadlineAt }),
@@ -113,7 +119,14 @@ export function acceptedOf(row: TaskRow | HeldRow, lane: string): AcceptedTask {
 }
 
 /** A new task, on its way to the writer. */
-export type NewRow = readonly [row: TaskRow, lane: string, queue: string, dueAt: number, requestHash: string]
+export type NewRow = readonly [
+  row: TaskRow,
+  lane: string,
+  queue: string,
+  dueAt: number,
+  requestHash: string,
+  upload: BodyUpload | null,
+]
 
 export function newRow(task: NewTask): NewRow {
   const { request, policy, metadata } = task
@@ -130,10 +143,12 @@ export function newRow(task: NewTask): NewRow {
     task.createdAt,
     task.deadlineAt ?? null,
     task.leaseMs,
+    request.storedBody?.bodyRef ?? null,
+    request.storedBody?.sizeBytes ?? null,
     bytesToText(request.body),
     ...progressRow(task.progress),
   ]
-  return [row, laneKey(task), queueKey(task.queue), task.dueAt, task.requestHash]
+  return [row, laneKey(task), queueKey(task.queue), task.dueAt, task.requestHash, task.upload ?? null]
 }
 
 /** Leases of one queue that share a token, on their way from the writer. */

@@ -2,6 +2,7 @@ import { laneOf } from '../../../task/lane.ts'
 import type { BacklogLimits, Enqueued } from '../../task-store.ts'
 import { AT, type NewRow } from '../rows/task-rows.ts'
 import type { Identity } from '../tables/tasks.ts'
+import { attach } from './bodies.ts'
 import type { Writer } from './writer.ts'
 
 export interface EnqueueAsk {
@@ -15,8 +16,27 @@ export function enqueue(writer: Writer, { tasks, limits }: EnqueueAsk): Enqueued
     const full = fullScope(writer, task, limits)
     // A full store is no reason to forget what it has.
     if (full !== undefined) return existing(writer, task) ?? { kind: 'full', scope: full }
-    return takeIn(writer, task) ?? existing(writer, task)!
+    return hasStoredBody(task)
+      ? takeInWithBody(writer, task, limits)
+      : (takeIn(writer, task) ?? existing(writer, task)!)
   })
+}
+
+function hasStoredBody([row]: NewRow): boolean {
+  return row[AT.bodyRef] !== null
+}
+
+/** Its body is there, and counted as needed, in the same write. */
+function takeInWithBody(writer: Writer, task: NewRow, { bodyBytes: mostBytes = Infinity }: BacklogLimits): Enqueued {
+  const [row, lane, , , , upload] = task
+  const present = existing(writer, task)
+  if (present !== undefined) return present
+  const stored = { bodyRef: row[AT.bodyRef]!, sizeBytes: row[AT.bodyBytes]! }
+  const attached = attach(writer, { tenant: laneOf(lane).tenant, ...stored, upload, mostBytes })
+  if (attached.kind === 'unknown') return { kind: 'body-unknown' }
+  if (attached.kind === 'full') return { kind: 'full', scope: 'bodies' }
+  const { leftLocation } = attached
+  return { ...takeIn(writer, task)!, ...(leftLocation !== undefined && { leftLocation }) }
 }
 
 function fullScope(

@@ -1,3 +1,4 @@
+import { laneOf } from '../../../task/lane.ts'
 import type { TaskStatus } from '../../../task/task.ts'
 import type { Sweep } from '../../task-store.ts'
 import { blockOf } from '../rows/blocks.ts'
@@ -41,8 +42,10 @@ export function sweep(writer: Writer, { finishedBefore, deadBefore, keysBefore, 
   return swept
 }
 
-function forgetTask({ lanes, tasks, log, dead }: Writer, seq: number, status: TaskStatus): void {
-  lanes.move(lanes.find(tasks.identityOf(seq).lane)!, status, null)
+function forgetTask({ now, lanes, tasks, log, dead, bodies }: Writer, seq: number, status: TaskStatus): void {
+  const { lane, bodyRef } = tasks.identityOf(seq)
+  lanes.move(lanes.find(lane)!, status, null)
+  if (bodyRef !== null) bodies.use({ tenant: laneOf(lane).tenant, bodyRef }, -1, now)
   dead.remove(seq)
   log.remove(seq)
   tasks.remove(seq)

@@ -4,6 +4,8 @@ import type {
   Changed,
   Claim,
   AuditLine,
+  BodyName,
+  BodyRecord,
   Counters,
   Enqueued,
   Expire,
@@ -16,6 +18,8 @@ import type {
   PartitionPage,
   PolicyName,
   PolicyRecord,
+  PutBody,
+  PutBodyResult,
   PutPolicy,
   QueueHead,
   RecordName,
@@ -23,12 +27,14 @@ import type {
   Replay,
   Sweep,
   SweepAudit,
+  SweepBodies,
   Take,
   WriteRecord,
   WrittenRecord,
 } from '../../task-store.ts'
 import type { From, Slice } from '../rows/slice.ts'
 import type { HeldRows, SettlementRow } from '../rows/task-rows.ts'
+import { putBody, sweepBodies } from './bodies.ts'
 import { claim, endedLeases, type ClaimReply } from './claim.ts'
 import { enqueue, type EnqueueAsk } from './enqueue.ts'
 import { attemptNow, cancel, replay, replayMany } from './operate.ts'
@@ -69,6 +75,10 @@ export interface WriterVerbs {
   writeRecord(ask: WriteRecord): WrittenRecord
   record(name: RecordName): OperatorRecord | undefined
   sweepAudit(ask: SweepAudit): number
+  putBody(ask: PutBody): PutBodyResult
+  body(name: BodyName): BodyRecord | undefined
+  sweepBodies(ask: SweepBodies): string[]
+  keptLocations(locations: readonly string[]): string[]
   sweep(ask: Sweep): number
   /** Ends all leases of an earlier process. */
   endLeases(ask: null): null
@@ -121,6 +131,10 @@ export const VERBS: { readonly [V in Verb]: (writer: Writer, ask: AskOf<V>) => A
   writeRecord,
   record: ({ records }, name) => records.find(name),
   sweepAudit: ({ audit }, { before, limit }) => audit.sweep(before, limit),
+  putBody,
+  body: ({ bodies }, name) => bodies.find(name),
+  sweepBodies,
+  keptLocations: ({ bodies }, locations) => bodies.kept(locations),
   sweep,
   endLeases({ leases, now }) {
     leases.endAll(now)
@@ -156,4 +170,6 @@ export const READS: ReadonlySet<Verb> = new Set<Verb>([
   'counters',
   'policy',
   'record',
+  'body',
+  'keptLocations',
 ])

@@ -3,6 +3,7 @@ import type { Hint } from '../../task-store.ts'
 import type { Connection } from '../file/connection.ts'
 import { readWholeTasks, type WholeTasks } from '../rows/whole-tasks.ts'
 import { createAudit, type Audit } from '../tables/audit.ts'
+import { createBodies, type Bodies } from '../tables/bodies.ts'
 import { createDeadLetters, type DeadLetters } from '../tables/dead-letters.ts'
 import { createLanes, type Lanes, type QueueEntry } from '../tables/lanes.ts'
 import { createLeases, type LeaseEntry, type Leases } from '../tables/leases.ts'
@@ -30,6 +31,7 @@ export interface Writer {
   readonly log: Log
   readonly dead: DeadLetters
   readonly replays: Replays
+  readonly bodies: Bodies
   readonly policies: Policies
   readonly memories: Memories
   readonly records: Records
@@ -79,6 +81,7 @@ export function createWriter(connection: Connection): Writer {
     log,
     dead: createDeadLetters(connection, spans),
     replays,
+    bodies: createBodies(connection),
     policies: createPolicies(connection),
     memories: createMemories(connection),
     records: createRecords(connection),

@@ -1,0 +1,26 @@
+import { StoreUnavailableError } from '../../stores/task-store.ts'
+
+const NO_ROOM: readonly string[] = ['ENOSPC', 'EDQUOT']
+const NOT_ALLOWED: readonly string[] = ['EROFS', 'EACCES', 'EPERM']
+
+/** What the disk says, in the words of the store: whoever asked hears the same of both. */
+export async function sayingWhy<Result>(directory: string, write: () => Promise<Result>): Promise<Result> {
+  try {
+    return await write()
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (NO_ROOM.includes(code))
+      throw new StoreUnavailableError('store-full', `there is no room left for bodies in ${directory}`, {
+        cause: error,
+      })
+    if (NOT_ALLOWED.includes(code))
+      throw new StoreUnavailableError('store-read-only', `bodies cannot be written to ${directory}: ${code}`, {
+        cause: error,
+      })
+    if (/^E[A-Z]+$/.test(code))
+      throw new StoreUnavailableError('store-unreachable', `bodies cannot be kept in ${directory}: ${code}`, {
+        cause: error,
+      })
+    throw error
+  }
+}
