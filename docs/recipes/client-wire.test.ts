@@ -213,6 +213,7 @@ const CODES: { readonly [code in ProblemCode]: true } = {
   'store-read-only': true,
   'store-corrupt': true,
   'store-closed': true,
+  'store-in-use': true,
   'store-unreachable': true,
 }
 

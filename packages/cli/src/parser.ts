@@ -36,7 +36,8 @@ function addCommand(program: Parser, command: Command, run: Run): void {
   const group = path.slice(0, -1).reduce(groupOf, program)
   const parser = group.command(path.at(-1)!).description(summary).copyInheritedSettings(group)
   for (const { usage, say } of args) parser.argument(usage, say)
-  for (const { flag, say, choices, isRepeatable } of [...options, ...COMMON_OPTIONS]) {
+  const common = COMMON_OPTIONS.filter(({ flag }) => !options.some(own => own.flag === flag))
+  for (const { flag, say, choices, isRepeatable } of [...options, ...common]) {
     const text = choices === undefined ? say : `${say}: ${choices.join(', ')}`
     if (isRepeatable) parser.option(flag, text, gather)
     else parser.option(flag, text)

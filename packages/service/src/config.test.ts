@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, onTestFinished } from 'vitest'
-import { DEFAULT_CONFIG, isLoopback, readConfig } from './config.ts'
+import { DEFAULT_CONFIG, readConfig } from './config.ts'
+import { isLoopback } from './loopback.ts'
 
 function fileWith(text: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'secondwind-config-'))

@@ -5,7 +5,7 @@
 import { check } from '@secondwind/resilience/rules'
 import type { Problem } from '@secondwind/resilience'
 import { readFileSync } from 'node:fs'
-import { BlockList, isIP } from 'node:net'
+import { isLoopback } from './loopback.ts'
 import { parseAllowTarget } from './targets/allow-target.ts'
 
 export interface ServiceConfig {
@@ -169,15 +169,4 @@ function wholeNumber(from: number, to: number): Reader {
       ? { value }
       : { must: `a whole number from ${from} to ${to}` }
   }
-}
-
-const LOOPBACK = new BlockList()
-LOOPBACK.addSubnet('127.0.0.0', 8)
-LOOPBACK.addAddress('::1', 'ipv6')
-
-/** An address that only this machine can reach. */
-export function isLoopback(host: string): boolean {
-  if (host === 'localhost') return true
-  const version = isIP(host)
-  return version !== 0 && LOOPBACK.check(host, version === 6 ? 'ipv6' : 'ipv4')
 }

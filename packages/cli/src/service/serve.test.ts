@@ -88,7 +88,9 @@ describe('secondwind serve', () => {
     const { exitCode, stderr, stdout } = await secondwind(['serve', '--port', '0', '--data', data])
     assert.equal(exitCode, 1)
     assert.equal(stdout, '')
-    assert.match(stderr, /^error store-\S+ {2}the store in .* cannot be opened/)
+    assert.match(stderr, /^error store-in-use {2}the store in .* cannot be opened/)
+    assert.match(stderr, /is in use by process \d+; stop that one/)
+    assert.match(stderr, /do .*secondwind serve --data \.\/other --port 0/)
   })
 
   it('refuses a port that is taken, and says what to type', async () => {

@@ -13,8 +13,14 @@ export function serviceCommand({
   name,
   ...rest
 }: Pick<Command, 'summary' | 'examples'> & { readonly name: 'serve' | 'dev' }): Command {
-  return { path: [name], options: SETTING_OPTIONS, ...rest, run: call => run(call, name === 'dev') }
+  const options = [...SETTING_OPTIONS, { flag: '--json', say: LOG_FORMS[name] }]
+  return { path: [name], options, ...rest, run: call => run(call, name === 'dev') }
 }
+
+const LOG_FORMS = {
+  serve: 'the log on stdout, a JSON document in each line; so it is without it',
+  dev: 'the log on stdout, a JSON document in each line, instead of a line for each attempt',
+} as const
 
 async function run({ options, terminal }: Call, isDevelopment: boolean): Promise<ExitCode> {
   const { config, problems } = readConfig(settingsOf(options))

@@ -50,4 +50,5 @@ export type ProblemCode =
   | 'store-read-only'
   | 'store-corrupt'
   | 'store-closed'
+  | 'store-in-use'
   | 'store-unreachable'

@@ -2,7 +2,13 @@
 
 /** The store cannot do its work now. Nothing of the call was written, unless it says that this is not known. */
 export class StoreUnavailableError extends Error {
-  readonly code: 'store-full' | 'store-read-only' | 'store-corrupt' | 'store-closed' | 'store-unreachable'
+  readonly code:
+    | 'store-full'
+    | 'store-read-only'
+    | 'store-corrupt'
+    | 'store-closed'
+    | 'store-in-use'
+    | 'store-unreachable'
 
   constructor(code: StoreUnavailableError['code'], message: string, options?: ErrorOptions) {
     super(message, options)

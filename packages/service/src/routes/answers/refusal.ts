@@ -35,6 +35,7 @@ export const REFUSALS = {
   'store-read-only': { status: 503, title: 'The store cannot be written to' },
   'store-corrupt': { status: 503, title: 'The store is damaged' },
   'store-closed': { status: 503, title: 'The store is closed' },
+  'store-in-use': { status: 503, title: 'The store is in use by another process' },
   'store-unreachable': { status: 503, title: 'The store cannot be reached' },
 } as const
 

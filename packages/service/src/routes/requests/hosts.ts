@@ -1,4 +1,4 @@
-import { isLoopback } from '../../config.ts'
+import { isLoopback } from '../../loopback.ts'
 
 /** A name or an address, and perhaps a port. */
 const HOST = /^(\[[\da-f:.]+\]|[^\s:/?#@[\]]+)(?::\d{1,5})?$/i

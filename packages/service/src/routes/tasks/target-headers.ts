@@ -1,4 +1,5 @@
 import type { Problem } from '@secondwind/resilience'
+import { CONNECTION_HEADERS } from '../../connection-headers.ts'
 import { right, type Read } from './read.ts'
 
 export type Headers = { readonly [name: string]: string }
@@ -14,15 +15,9 @@ const OWN = 'is written by the service, anew for every attempt'
 
 /** Names that a task cannot bring, and why. */
 const KEPT: ReadonlyMap<string, string> = new Map([
+  ...[...CONNECTION_HEADERS].map(name => [name, HOP_BY_HOP] as const),
   ['host', 'is made from targetUrl'],
   ['content-length', 'is counted from the body'],
-  ['connection', HOP_BY_HOP],
-  ['keep-alive', HOP_BY_HOP],
-  ['proxy-connection', HOP_BY_HOP],
-  ['te', HOP_BY_HOP],
-  ['trailer', HOP_BY_HOP],
-  ['transfer-encoding', HOP_BY_HOP],
-  ['upgrade', HOP_BY_HOP],
   ['expect', 'is not sent: an attempt sends its body at once'],
   ['retry-attempt', OWN],
   ['x-timeout-ms', OWN],

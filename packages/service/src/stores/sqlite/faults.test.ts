@@ -148,7 +148,10 @@ describe('a file that is not ours', () => {
   it('is refused when it is in use, and free again after a close', async () => {
     const directory = temporaryDirectory()
     const store = await open({ directory })
-    await assert.rejects(open({ directory }), refusedWith('store-unreachable', /in use by another process; stop that/))
+    await assert.rejects(
+      open({ directory }),
+      refusedWith('store-in-use', new RegExp(`in use by process ${process.pid}; stop that`)),
+    )
     await store.close()
     await (await open({ directory })).close()
   })

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici'
+import { CONNECTION_HEADERS } from '../../connection-headers.ts'
 import { placeOf } from '../guard.ts'
 import type { Delivery } from '../target.ts'
 
@@ -48,30 +49,13 @@ const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
 /** RFC 9110 §5.5: what would end the line, or is no byte, is no part of a value. */
 const BEYOND_VALUE = /[^\t\u0020-\u007E\u0080-\u00FF]/
 
-/**
- * RFC 9110 §7.6.1 and what else says how a message is carried, not what it is. `host` among them: with a name of its
- * own a request could ask an allowed address for a server that is not.
- */
-const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
-
 /** Of a list of names and values, one after the other. */
 function refusalOf(headers: readonly string[]): string | undefined {
   for (let at = 0; at < headers.length; at += 2) {
     const [name, value] = [headers[at]!, headers[at + 1]!]
     if (!TOKEN.test(name)) return 'a header has a name that is none'
     if (BEYOND_VALUE.test(value)) return `the header ${name} has a value that cannot be sent`
-    if (OF_THE_CONNECTION.has(name.toLowerCase())) return `the header ${name} belongs to the connection`
+    if (CONNECTION_HEADERS.has(name.toLowerCase())) return `the header ${name} belongs to the connection`
   }
   return undefined
 }

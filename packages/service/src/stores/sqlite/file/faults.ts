@@ -78,11 +78,9 @@ export function newerFault(path: string, { is, known }: { is: number; known: num
   }
 }
 
-function inUseFault(path: string): Fault {
-  return {
-    code: 'store-unreachable',
-    message: `${path} is in use by another process; stop that one, or choose another directory`,
-  }
+export function inUseFault(path: string, pid?: number): Fault {
+  const who = pid === undefined ? 'another process' : `process ${pid}`
+  return { code: 'store-in-use', message: `${path} is in use by ${who}; stop that one, or choose another directory` }
 }
 
 export function dataGoneFault(path: string): Fault {

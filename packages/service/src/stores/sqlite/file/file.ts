@@ -1,7 +1,17 @@
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { connect, type Connection } from './connection.ts'
-import { errorOf, faultOf, foreignFault, leftLogFault, lockGoneFault, newerFault } from './faults.ts'
+import { errorOf, faultOf, foreignFault, inUseFault, leftLogFault, lockGoneFault, newerFault } from './faults.ts'
 import { identify, isInPlace, type FileIdentity, type OpenedFiles } from './in-place.ts'
 import { MIGRATIONS } from './migrations.ts'
 
@@ -94,8 +104,8 @@ function prepareDirectory(directory: string, path: string): void {
 
 /** Step by step: where a file system refuses a new directory as if its parent were missing, Node would try for ever. */
 function makeDirectory(directory: string): void {
-  if (existsSync(directory)) return
-  makeDirectory(dirname(directory))
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return
+  if (dirname(directory) !== directory) makeDirectory(dirname(directory))
   mkdirSync(directory, { mode: 0o700 })
 }
 
@@ -124,12 +134,28 @@ function lockDirectory(directory: string): { readonly lock: Connection; readonly
       lock.exec('pragma locking_mode = exclusive; begin exclusive')
       // Deleted in between, it would be a lock that nobody else meets.
       if (!isInPlace(file)) throw errorOf(lockGoneFault(path))
+      writeHolder(path)
       return { lock, file }
     } catch (error) {
       lock.close()
-      throw error
+      const fault = faultOf(error, path)
+      throw fault?.code === 'store-in-use' ? errorOf(inUseFault(path, readHolder(path))) : error
     }
   })
+}
+
+/** Who holds the lock, for whoever is refused: the lock itself says only that somebody does. */
+function writeHolder(lockPath: string): void {
+  writeFileSync(`${lockPath}.pid`, `${process.pid}\n`, { mode: 0o600 })
+}
+
+function readHolder(lockPath: string): number | undefined {
+  try {
+    const pid = Number(readFileSync(`${lockPath}.pid`, 'utf8'))
+    return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined
+  } catch {
+    return undefined // an older version holds it
+  }
 }
 
 /** For whoever looks into the file before deleting it. */
