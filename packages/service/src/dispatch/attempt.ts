@@ -7,7 +7,7 @@
  */
 import { NOT_ARMED, type Alarm, type Outcome, type RetryPolicy } from '@secondwind/resilience'
 import { lane as lanes } from '@secondwind/resilience/rules'
-import type { TargetAnswer } from '../targets/target.ts'
+import type { Sending, TargetAnswer } from '../targets/target.ts'
 import { controlOn } from '../task/orders.ts'
 import { expire, settle, type AttemptResult } from '../task/settle.ts'
 import type { ClaimedTask } from '../task/task.ts'
@@ -21,6 +21,7 @@ import type { Settling } from './settling.ts'
 import { signatureHeaders } from './signature.ts'
 import type { Steering } from './steering.ts'
 import type { Mark } from './store-time.ts'
+import type { UnderWay } from './under-way.ts'
 
 /** The target's own time-out goes first: it knows how far the request had come. */
 const GRACE_MS = 500
@@ -34,8 +35,7 @@ export interface AttemptSetting {
   readonly policies: Policies
   readonly settling: Settling
   readonly steering: Steering
-  /** By task, while its request is under way. */
-  readonly underWay: Map<string, Attempt>
+  readonly underWay: UnderWay
   /** It holds its slot no longer. */
   readonly onEnd: (lane: ServedLane) => void
   /** The lane's breaker or hold changed: that has to be remembered. */
@@ -62,13 +62,15 @@ const IGNORED: Outcome = { kind: 'failure', fault: 'ignored' }
 export class Attempt implements Alarm {
   dueAt = 0
   slot: number = NOT_ARMED
+  /** Among those under way. */
+  place = 0
   readonly #setting: AttemptSetting
   readonly #claim: Claimed
   readonly #task: ClaimedTask
   readonly #lane: ServedLane
-  readonly #controller = new AbortController()
   #policy!: RetryPolicy
   #permit!: Permit
+  #sending: Sending | undefined = undefined
   #startedAt = 0
   #startedElapsed = 0
   #inFlight = 0
@@ -79,6 +81,10 @@ export class Attempt implements Alarm {
     this.#claim = claim
     this.#task = claim.task
     this.#lane = claim.lane
+  }
+
+  get taskId(): string {
+    return this.#task.taskId
   }
 
   /** Whether it may be sent now: then it is paid for, and has to be. If not, its lease is on its way back already. */
@@ -94,16 +100,17 @@ export class Attempt implements Alarm {
   /** Once it is admitted. */
   send(): void {
     const { ports, underWay } = this.#setting
-    const { taskId, progress, request } = this.#task
+    const { progress, request } = this.#task
     const timeoutMs = Math.min(this.#policy.attemptTimeoutMs, progress.expiresAt - this.#startedAt)
     this.#startedElapsed = ports.clock.monotonic()
     this.dueAt = this.#startedElapsed + timeoutMs + GRACE_MS
     ports.clock.arm(this)
-    underWay.set(taskId, this)
+    underWay.add(this)
     ports.events.taskChanged(startOf(this.#task))
     try {
       const headers = this.#headers(timeoutMs)
-      ports.target.send({ request, headers, timeoutMs }, this.#controller.signal).then(this.#heard, this.#broke)
+      this.#sending = ports.target.send({ request, headers, timeoutMs })
+      this.#sending.answer.then(this.#heard, this.#broke)
     } catch (error) {
       this.#broke(error)
     }
@@ -189,14 +196,15 @@ export class Attempt implements Alarm {
   }
 
   ring(): void {
-    this.#controller.abort()
-    this.#end(cutOff('attempt-timeout', `no answer within ${this.#policy.attemptTimeoutMs} ms`))
+    const message = `no answer within ${this.#policy.attemptTimeoutMs} ms`
+    this.#sending?.cut(message)
+    this.#end(cutOff('attempt-timeout', message))
   }
 
   /** Ends it now, for a reason of ours: what it had begun may have been carried out, but nothing is learned from it. */
   cut(errorCode: string, errorMessage: string): void {
     if (this.#isOver) return
-    this.#controller.abort()
+    this.#sending?.cut(errorMessage)
     this.#end(cutOff(errorCode, errorMessage), IGNORED)
   }
 
@@ -211,7 +219,7 @@ export class Attempt implements Alarm {
     const lane = this.#lane
     this.#isOver = true
     ports.clock.disarm(this)
-    underWay.delete(this.#task.taskId)
+    underWay.remove(this)
     const now = ports.time.now()
     const durationMs = Math.max(0, Math.round(ports.clock.monotonic() - this.#startedElapsed))
     const result: AttemptResult = { ...came, startedAt: this.#startedAt, durationMs }

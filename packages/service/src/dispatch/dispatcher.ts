@@ -17,7 +17,6 @@ import { partitionOf, queueKey } from '../task/lane.ts'
 import type { Dispatching, LaneView } from '../task/lane-view.ts'
 import { partitionOfTask } from '../task/task-id.ts'
 import type { DispatchEvents } from '../telemetry/events.ts'
-import type { Attempt } from './attempt.ts'
 import { BEAT_MS } from './fleet.ts'
 import { Listing } from './listing.ts'
 import { Loop } from './loop.ts'
@@ -33,6 +32,7 @@ import { Stewardship } from './stewardship.ts'
 import { Steering } from './steering.ts'
 import { StoreCalls } from './store-calls.ts'
 import { StoreTime } from './store-time.ts'
+import { UnderWay } from './under-way.ts'
 import { sayMissing, Upkeep } from './upkeep.ts'
 import { viewOf } from './view.ts'
 
@@ -85,7 +85,7 @@ class StoreDispatcher implements Dispatcher, Alarm {
   dueAt = 0
   slot: number = NOT_ARMED
   readonly #ports: DispatchPorts
-  readonly #underWay = new Map<string, Attempt>()
+  readonly #underWay = new UnderWay()
   readonly #settling: Settling
   readonly #steering: Steering
   readonly #loop: Loop
@@ -171,7 +171,7 @@ class StoreDispatcher implements Dispatcher, Alarm {
   }
 
   cut(taskId: string): void {
-    this.#underWay.get(taskId)?.cut('cancelled', 'cancelled while its request was under way')
+    this.#underWay.of(taskId)?.cut('cancelled', 'cancelled while its request was under way')
   }
 
   async stop({ graceMs }: { readonly graceMs: number }): Promise<void> {
@@ -180,7 +180,7 @@ class StoreDispatcher implements Dispatcher, Alarm {
     this.#stewardship.isStopping = true
     this.#stewardship.giveAll()
     await this.#until(() => this.#underWay.size === 0, graceMs)
-    for (const attempt of this.#underWay.values()) attempt.cut('shutdown', 'cut off when its instance was stopped')
+    for (const attempt of this.#underWay.all()) attempt.cut('shutdown', 'cut off when its instance was stopped')
     await this.#until(() => this.#settling.size === 0 && this.#stewardship.isSettled, LAST_WORDS_MS)
     clock.disarm(this)
     calls.stop()
@@ -227,7 +227,7 @@ class StoreDispatcher implements Dispatcher, Alarm {
   /** A machine that slept hears its alarms too late; the store's clock went on. */
   #cutOverdue(): void {
     const storeNow = this.#ports.time.storeNow()
-    for (const attempt of this.#underWay.values()) if (attempt.isOverdue(storeNow)) attempt.ring()
+    for (const attempt of this.#underWay.all()) if (attempt.isOverdue(storeNow)) attempt.ring()
   }
 
   #hinted(hint: Hint): void {

@@ -2,11 +2,21 @@ import type { CapturedResponse, TaskRequest } from '../task/task.ts'
 
 /**
  * Sends one request and says what came of it. It never throws for what a server, a network or an address does, never
- * retries, never follows a redirect; the signal cuts it off at once.
+ * retries, never follows a redirect.
  */
 export interface Target {
-  send(delivery: Delivery, signal: AbortSignal): Promise<TargetAnswer>
+  send(delivery: Delivery): Sending
   close(): Promise<void>
+}
+
+/**
+ * A request on its way. It can be cut off without an AbortSignal: one for each request would cost more than the rest of
+ * it, for Node keeps what listens to a signal alive long after it has left.
+ */
+export interface Sending {
+  readonly answer: Promise<TargetAnswer>
+  /** Nobody wants the answer any more: it comes at once, and the connection is free. */
+  cut(reason: unknown): void
 }
 
 export interface Delivery {

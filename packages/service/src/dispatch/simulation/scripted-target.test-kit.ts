@@ -43,8 +43,9 @@ export class Destinations {
   targetOf(process: SimulatedProcess): Target {
     return {
       close: async () => {},
-      send: (delivery, signal) =>
-        new Promise(resolve => {
+      send: delivery => {
+        let cut = (): void => {}
+        const answer = new Promise<TargetAnswer>(resolve => {
           if (process.state === 'dead') return
           const { clock, behaviourOf, onRequest } = this.#options
           const destination = new URL(delivery.request.targetUrl).origin
@@ -74,8 +75,10 @@ export class Destinations {
           )
           const served = after(clock, behaviour.ms, () => end(answerOf(behaviour)))
           const forget = ({ clock: owner, alarm }: Timer): void => owner.disarm(alarm)
-          signal.addEventListener('abort', () => end(failed('aborted', 'UND_ERR_ABORTED', false)))
-        }),
+          cut = () => end(failed('aborted', 'UND_ERR_ABORTED', false))
+        })
+        return { answer, cut: () => cut() }
+      },
     }
   }
 }

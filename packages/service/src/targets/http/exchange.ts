@@ -1,6 +1,6 @@
 import { NOT_ARMED, type Alarm, type Clock } from '@secondwind/resilience'
 import { errors, type Dispatcher } from 'undici'
-import type { Delivery, TargetAnswer } from '../target.ts'
+import type { Delivery, Sending, TargetAnswer } from '../target.ts'
 import { Capture, type ResponseHeaders } from './capture.ts'
 import { cutOff, failureOf, TargetError, type Failed } from './failures.ts'
 import { secretsOf } from './redact.ts'
@@ -18,11 +18,9 @@ export interface Line {
 export interface ExchangeOptions {
   readonly delivery: Delivery
   readonly request: Dispatcher.DispatchOptions
-  readonly signal: AbortSignal
   readonly clock: Clock
   readonly line: Line
   readonly limits: ResponseLimits
-  readonly resolve: (answer: TargetAnswer) => void
 }
 
 export interface ResponseLimits {
@@ -43,23 +41,25 @@ export interface ResponseLimits {
  *  3. It is over when it has its answer, or when the time or somebody's patience ends; what comes later changes nothing.
  *  4. An answer counts when its body was read, or so much of it as is ever read. Of a failure the status is enough.
  */
-export class Exchange implements Dispatcher.DispatchHandler, Alarm {
+export class Exchange implements Dispatcher.DispatchHandler, Sending, Alarm {
   readonly request: Dispatcher.DispatchOptions
+  readonly answer: Promise<TargetAnswer>
   readonly dueAt: number
   slot: number = NOT_ARMED
   readonly #options: ExchangeOptions
+  #resolve!: (answer: TargetAnswer) => void
   #controller: Controller | undefined = undefined
   #answer: { readonly status: number; readonly headers: ResponseHeaders } | undefined = undefined
   #capture: Capture | undefined = undefined
   #isOver = false
 
   constructor(options: ExchangeOptions) {
-    const { request, clock, signal, delivery } = options
+    const { request, clock, delivery } = options
     this.#options = options
     this.request = request
     this.dueAt = clock.monotonic() + delivery.timeoutMs
+    this.answer = new Promise(resolve => (this.#resolve = resolve))
     clock.arm(this)
-    signal.addEventListener('abort', this)
   }
 
   onRequestStart(controller: Controller): void {
@@ -95,18 +95,17 @@ export class Exchange implements Dispatcher.DispatchHandler, Alarm {
   /** The time is over. */
   ring(): void {
     const { timeoutMs } = this.#options.delivery
-    if (this.#isSent) this.cut(new TargetError('attempt-timeout', `the attempt did not end within ${timeoutMs} ms`))
-    else this.cut(new errors.ConnectTimeoutError())
+    if (this.#isSent) this.giveUp(new TargetError('attempt-timeout', `the attempt did not end within ${timeoutMs} ms`))
+    else this.giveUp(new errors.ConnectTimeoutError())
   }
 
-  /** The signal has aborted. */
-  handleEvent(): void {
-    this.#fail(cutOff(this.#options.signal.reason, this.#isSent))
+  cut(reason: unknown): void {
+    this.#fail(cutOff(reason, this.#isSent))
     this.#abort(new TargetError('aborted', 'the attempt was cut off'))
   }
 
   /** Ends it here and now, for this reason. */
-  cut(error: Error): void {
+  giveUp(error: Error): void {
     this.#fail(failureOf(error, this.#isSent))
     this.#abort(error)
   }
@@ -129,12 +128,10 @@ export class Exchange implements Dispatcher.DispatchHandler, Alarm {
   }
 
   #end(answer: TargetAnswer): void {
-    const { clock, signal, resolve } = this.#options
     if (this.#isOver) return
     this.#isOver = true
-    clock.disarm(this)
-    signal.removeEventListener('abort', this)
-    resolve(answer)
+    this.#options.clock.disarm(this)
+    this.#resolve(answer)
   }
 
   /** Frees the connection at once: for HTTP/1.1 that is to close it. */

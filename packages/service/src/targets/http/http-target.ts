@@ -2,9 +2,9 @@ import { systemClock, type Clock } from '@secondwind/resilience'
 import { readFileSync } from 'node:fs'
 import type { AllowRule } from '../allow-target.ts'
 import { createGuard, type Lookup } from '../guard.ts'
-import type { Delivery, Target, TargetAnswer } from '../target.ts'
+import type { Delivery, Sending, Target } from '../target.ts'
 import { Exchange, type ResponseLimits } from './exchange.ts'
-import { cutOff, failureOf, TargetError } from './failures.ts'
+import { failureOf, TargetError } from './failures.ts'
 import { Origins } from './origins.ts'
 import { readRequest } from './request.ts'
 
@@ -55,22 +55,23 @@ class HttpTarget implements Target {
     this.#limits = limits
   }
 
-  send(delivery: Delivery, signal: AbortSignal): Promise<TargetAnswer> {
-    if (signal.aborted) return Promise.resolve(cutOff(signal.reason, false))
-    if (this.#origins.isClosed)
-      return Promise.resolve(failureOf(new TargetError('aborted', 'the target is closed'), false))
+  send(delivery: Delivery): Sending {
+    if (this.#origins.isClosed) return notSent(new TargetError('aborted', 'the target is closed'))
     const { wire, refused } = readRequest(delivery, this.#userAgent)
-    if (refused !== undefined) return Promise.resolve(failureOf(new TargetError('target-invalid', refused), false))
-    return new Promise(resolve => {
-      const line = this.#origins.of(wire)
-      const request = wire.options
-      line.send(new Exchange({ delivery, request, signal, clock: this.#clock, line, limits: this.#limits, resolve }))
-    })
+    if (refused !== undefined) return notSent(new TargetError('target-invalid', refused))
+    const line = this.#origins.of(wire)
+    const exchange = new Exchange({ delivery, request: wire.options, clock: this.#clock, line, limits: this.#limits })
+    line.send(exchange)
+    return exchange
   }
 
   close(): Promise<void> {
     return this.#origins.close()
   }
+}
+
+function notSent(because: TargetError): Sending {
+  return { answer: Promise.resolve(failureOf(because, false)), cut() {} }
 }
 
 function version(): string {

@@ -96,8 +96,8 @@ export class Origin implements Line {
   }
 
   send(exchange: Exchange): void {
-    this.#waiting.add(exchange)
-    this.#fill()
+    if (this.#busy < this.#connections) this.#dispatch(exchange)
+    else this.#waiting.add(exchange)
   }
 
   withdraw(exchange: Exchange): void {
@@ -111,7 +111,7 @@ export class Origin implements Line {
 
   async close(): Promise<void> {
     const closed = new TargetError('aborted', 'the target is closed')
-    for (const exchange of this.#waiting) exchange.cut(closed)
+    for (const exchange of this.#waiting) exchange.giveUp(closed)
     this.#connector.destroy()
     await this.#pool.destroy(closed)
   }
@@ -120,9 +120,13 @@ export class Origin implements Line {
     for (const exchange of this.#waiting) {
       if (this.#busy >= this.#connections) break
       this.#waiting.delete(exchange)
-      this.#busy++
-      this.#pool.dispatch(exchange.request, exchange)
+      this.#dispatch(exchange)
     }
+  }
+
+  #dispatch(exchange: Exchange): void {
+    this.#busy++
+    this.#pool.dispatch(exchange.request, exchange)
   }
 }
 

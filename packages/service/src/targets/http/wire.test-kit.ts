@@ -130,8 +130,12 @@ export interface SendOptions extends Partial<Delivery['request']> {
 /** Sends a POST of no bytes, unless told. Its time-out is far away: a test that waits for one moves a virtual clock. */
 export function send(target: Target, targetUrl: string, options: SendOptions = {}): Promise<TargetAnswer> {
   const { method = 'POST', body = null, headers = {}, own = {}, timeoutMs = 60_000 } = options
-  const { signal = new AbortController().signal } = options
-  return target.send({ request: { targetUrl, method, headers, body }, headers: own, timeoutMs }, signal)
+  const { signal } = options
+  const sending = target.send({ request: { targetUrl, method, headers, body }, headers: own, timeoutMs })
+  const cut = (): void => sending.cut(signal?.reason)
+  if (signal?.aborted) cut()
+  else signal?.addEventListener('abort', cut)
+  return sending.answer.finally(() => signal?.removeEventListener('abort', cut))
 }
 
 export interface Certificate {
