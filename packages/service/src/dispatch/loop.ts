@@ -3,6 +3,7 @@
  * that can use them. A turn costs what has changed, however many lanes and tasks wait; a lane that waits is an alarm on
  * the clock, whether for its next task or for a gate to open.
  */
+import { nextTurn } from '@secondwind/resilience'
 import { shares } from '@secondwind/resilience/rules'
 import { Claims } from './claims.ts'
 import type { AttemptSetting } from './attempt.ts'
@@ -51,11 +52,11 @@ export class Loop {
     this.wake()
   }
 
-  /** One turn for all that happens at once. */
+  /** One turn for all that happens at once: answers that came together are settled together, and their lanes looked at once. */
   wake(): void {
     if (this.#isWoken) return
     this.#isWoken = true
-    void Promise.resolve().then(() => this.#turn())
+    nextTurn(() => this.#turn())
   }
 
   /** The lane is served no longer. */
