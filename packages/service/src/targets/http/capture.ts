@@ -61,19 +61,21 @@ function textOf(bytes: Buffer, isCut: boolean): string | undefined {
   }
 }
 
+/** In one pass, for it is done for every answer; as entries, so that a header may have any name. */
 function keptHeaders(headers: ResponseHeaders, secrets: readonly string[]): { headers: Kept; isCut: boolean } {
-  const all = Object.entries(headers)
-  const kept = all.slice(0, MOST_HEADERS).map(([name, value]): [string, string] => {
-    const text = Array.isArray(value) ? value.join(', ') : (value ?? '')
-    return [name, blotOut(redacted(name, text), secrets)]
-  })
-  return {
-    headers: Object.fromEntries(
-      kept.map(([name, text]) => [name.slice(0, LONGEST_HEADER), text.slice(0, LONGEST_HEADER)]),
-    ),
-    isCut:
-      all.length > MOST_HEADERS || kept.some(([name, text]) => Math.max(name.length, text.length) > LONGEST_HEADER),
+  const kept: [name: string, text: string][] = []
+  let isCut = false
+  for (const name in headers) {
+    if (kept.length === MOST_HEADERS) {
+      isCut = true
+      break
+    }
+    const value = headers[name]
+    const text = blotOut(redacted(name, Array.isArray(value) ? value.join(', ') : (value ?? '')), secrets)
+    isCut ||= Math.max(name.length, text.length) > LONGEST_HEADER
+    kept.push([name.slice(0, LONGEST_HEADER), text.slice(0, LONGEST_HEADER)])
   }
+  return { headers: Object.fromEntries(kept), isCut }
 }
 
 type Kept = { readonly [name: string]: string }

@@ -23,24 +23,49 @@ export type WireRead =
  */
 export function readRequest({ request, headers: own }: Delivery, userAgent: string): WireRead {
   const { targetUrl, method, body } = request
+  const place = placeOfUrl(targetUrl)
+  if (place.refused !== undefined) return { refused: place.refused }
+  // A tunnel is nothing that an attempt could end.
+  if (!TOKEN.test(method) || method === 'CONNECT') return { refused: 'the method is none that is sent' }
+
+  const headers: string[] = []
+  const add = (name: string, value: string): void => void headers.push(name, value)
+  for (const name in request.headers) if (!Object.hasOwn(own, name.toLowerCase())) add(name, request.headers[name]!)
+  for (const name in own) add(name, own[name]!)
+  const refused = refusalOf(headers)
+  if (refused !== undefined) return { refused }
+
+  if (!hasName(headers, 'user-agent')) headers.push('user-agent', userAgent)
+  const { origin, port, path } = place
+  return { wire: { origin, port, options: { path, method, headers, body } } }
+}
+
+type Place =
+  | { readonly origin: string; readonly port: number; readonly path: string; readonly refused?: undefined }
+  | { readonly refused: string }
+
+/** A destination's tasks mostly go to few URLs: what was read of one is kept, for so many of usual length. */
+const MOST_KNOWN = 1_000
+const LONGEST_KNOWN = 256
+const known = new Map<string, Place>()
+
+function placeOfUrl(targetUrl: string): Place {
+  const found = known.get(targetUrl)
+  if (found !== undefined) return found
+  const place = readPlace(targetUrl)
+  if (known.size >= MOST_KNOWN) known.clear()
+  if (targetUrl.length <= LONGEST_KNOWN) known.set(targetUrl, place)
+  return place
+}
+
+function readPlace(targetUrl: string): Place {
   const url = URL.parse(targetUrl)
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     return { refused: 'the target is no http or https URL' }
   if (url.username !== '' || url.password !== '')
     return { refused: 'the target has a user or a password in its URL; send them as a header' }
-  // A tunnel is nothing that an attempt could end.
-  if (!TOKEN.test(method) || method === 'CONNECT') return { refused: 'the method is none that is sent' }
-
-  const headers: string[] = []
-  for (const [name, value] of Object.entries(request.headers))
-    if (!Object.hasOwn(own, name.toLowerCase())) headers.push(name, value)
-  for (const [name, value] of Object.entries(own)) headers.push(name, value)
-  const refused = refusalOf(headers)
-  if (refused !== undefined) return { refused }
-
-  if (!hasName(headers, 'user-agent')) headers.push('user-agent', userAgent)
   const { pathname, search, origin } = url
-  return { wire: { origin, port: placeOf(url).port, options: { path: pathname + search, method, headers, body } } }
+  return { origin, port: placeOf(url).port, path: pathname + search }
 }
 
 /** RFC 9110 §5.6.2. */
