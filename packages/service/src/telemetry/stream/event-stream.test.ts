@@ -246,7 +246,7 @@ describe('a slow listener', () => {
 
 describe('more than anybody can read', () => {
   it('is left out, counted, and said; what is new comes at once', async () => {
-    const { clock, listen, change } = streaming({ events: 20_000 })
+    const { clock, listen, change } = streaming({ events: 20_000, bytes: 20_000_000 })
     const { ear } = listen()
     change(...numbered(15_000))
     await clock.advance(100)
@@ -259,7 +259,7 @@ describe('more than anybody can read', () => {
   })
 
   it('does not concern those who listen for something else', async () => {
-    const { clock, listen, change } = streaming({ events: 20_000 })
+    const { clock, listen, change } = streaming({ events: 20_000, bytes: 20_000_000 })
     const { ear } = listen({ filter: { taskId: 't14999' } })
     change(...numbered(15_000))
     await clock.advance(100)
@@ -278,9 +278,27 @@ describe('more than anybody can read', () => {
     assert.ok(Math.max(...ear.chunks.map(({ length }) => length)) < 66_000)
   })
 
+  it('is shared out: however many listen, no more than 400 writes and 4 MiB go out in a second', async () => {
+    const { clock, listen, change } = streaming({ events: 20_000, bytes: 20_000_000 })
+    const ears = Array.from({ length: 200 }, () => listen().ear)
+    const sent = (): [writes: number, bytes: number] => [
+      ears.reduce((sum, { chunks }) => sum + chunks.length, 0),
+      ears.reduce((sum, { text }) => sum + text.length, 0),
+    ]
+    const [writesBefore, bytesBefore] = sent()
+    for (let part = 0; part < 20; part++) {
+      change(...numbered(500))
+      await clock.advance(100)
+    }
+    const [writes, bytes] = sent()
+    assert.ok(writes - writesBefore <= 800, String(writes - writesBefore))
+    assert.ok(bytes - bytesBefore <= 2.2 * 4_194_304, String(bytes - bytesBefore))
+    assert.ok(ears[0]!.heard.some(({ type }) => type === 'gap'))
+  })
+
   it('is kept up to so many events and bytes, whoever they are of', async () => {
     const byNumber = streaming({ events: 10 })
-    const byBytes = streaming({ bytes: 4_200 })
+    const byBytes = streaming({ bytes: 6_500 })
     for (const { clock, listen, stream } of [byNumber, byBytes]) {
       for (let n = 0; n < 100; n++) stream.taskChanged(aChange({ tenant: n % 2 === 0 ? 'one' : 'two' }))
       const { ear } = listen({ tenant: 'two', since: '5f0c7a1b-0' })

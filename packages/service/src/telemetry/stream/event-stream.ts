@@ -1,6 +1,6 @@
 /**
  * What happens, told to whoever listens. The latest events are kept once, in the feeds; a listener is a connection and a
- * number in its feed, and hears on ten times a second. Nobody is waited for, and for nobody anything is piled up: whoever is
+ * number in its feed, and hears on several times a second. Nobody is waited for, and for nobody anything is piled up: whoever is
  * slow reads later, whoever was away for too long is told that something is missing, whoever takes nothing is cut off.
  */
 import { NOT_ARMED, type Alarm, type Clock } from '@secondwind/resilience'
@@ -45,11 +45,14 @@ export interface Told extends Omit<StreamEvent, 'at'> {
   readonly tenant?: string
 }
 
-const TURN_MS = 100
-
-/** What is sent in one turn is shared out among all listeners, within these bounds for each. */
-const TURN_BYTES = 2_097_152
-const LEAST_BYTES = 8_192
+/**
+ * What listening costs is bounded, however many listen: four hundred writes and 4 MiB in a second are shared out among
+ * all of them. Where few listen each hears ten times a second, and as much as it can read.
+ */
+const LEAST_TURN_MS = 100
+const MOST_TURN_MS = 1_000
+const WRITES_PER_SECOND = 400
+const BYTES_PER_SECOND = 4_194_304
 const MOST_BYTES = 65_536
 
 export class EventStream implements Alarm {
@@ -123,11 +126,10 @@ export class EventStream implements Alarm {
   }
 
   #turn(): void {
-    const now = this.#clock.monotonic()
-    const share = Math.floor(TURN_BYTES / Math.max(1, this.#listeners))
+    const share = (BYTES_PER_SECOND * this.#turnMs) / 1_000 / this.#listeners
     const limits = {
-      now,
-      mostBytes: Math.min(MOST_BYTES, Math.max(LEAST_BYTES, share)),
+      now: this.#clock.monotonic(),
+      mostBytes: Math.min(MOST_BYTES, share),
       mostBytesBehind: MOST_BYTES,
     }
     for (const audiences of this.#audiences.values()) for (const audience of audiences.values()) audience.turn(limits)
@@ -151,8 +153,13 @@ export class EventStream implements Alarm {
     if (this.#listeners === 0) this.#clock.disarm(this)
   }
 
+  get #turnMs(): number {
+    const turnMs = (1_000 * this.#listeners) / WRITES_PER_SECOND
+    return Math.min(MOST_TURN_MS, Math.max(LEAST_TURN_MS, turnMs))
+  }
+
   #arm(): void {
-    this.dueAt = this.#clock.monotonic() + TURN_MS
+    this.dueAt = this.#clock.monotonic() + this.#turnMs
     this.#clock.arm(this)
   }
 }

@@ -54,9 +54,9 @@ export function dataOf({ at, data }: StreamEvent): object {
   return { at, ...told }
 }
 
-/** What an event takes in memory, nearly: its strings, and the object that holds them. */
+/** What an event takes in memory, nearly: its strings, twice, for the text that is sent has them too, and all else. */
 export function sizeOf({ destination = '', data, type }: StreamEvent): number {
-  return OBJECT_BYTES + (type === 'task' ? destination.length : JSON.stringify(data).length)
+  return OTHER_BYTES + 2 * (type === 'task' ? destination.length : JSON.stringify(data).length)
 }
 
-const OBJECT_BYTES = 400
+const OTHER_BYTES = 600
