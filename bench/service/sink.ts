@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { SinkAnswer, SinkOrder } from './sink-process.ts'
+import { whenTold } from './told.ts'
 
 /** Where all deliveries go: a server in a process of its own, so that it takes no time from whoever delivers. */
 export interface Sink {
@@ -41,7 +42,10 @@ async function asked<Kind extends SinkAnswer['kind']>(
   order: SinkOrder,
   kind: Kind,
 ): Promise<Extract<SinkAnswer, { kind: Kind }>> {
-  const answer = whenTold(child, (answer): answer is Extract<SinkAnswer, { kind: Kind }> => answer.kind === kind)
+  const answer = whenTold(
+    child,
+    (answer: SinkAnswer): answer is Extract<SinkAnswer, { kind: Kind }> => answer.kind === kind,
+  )
   child.send(order)
   return answer
 }
@@ -49,23 +53,7 @@ async function asked<Kind extends SinkAnswer['kind']>(
 function whenReached(child: ChildProcess, count: number): Promise<Reached> {
   return whenTold(
     child,
-    (answer): answer is Extract<SinkAnswer, { kind: 'reached' }> => answer.kind === 'reached' && answer.count === count,
+    (answer: SinkAnswer): answer is Extract<SinkAnswer, { kind: 'reached' }> =>
+      answer.kind === 'reached' && answer.count === count,
   )
-}
-
-function whenTold<Answer extends SinkAnswer>(
-  child: ChildProcess,
-  isIt: (answer: SinkAnswer) => answer is Answer,
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const hear = (answer: unknown): void => {
-      if (!isIt(answer as SinkAnswer)) return
-      child.off('message', hear)
-      child.off('exit', fail)
-      resolve(answer as Answer)
-    }
-    const fail = (): void => reject(new Error('the sink has ended'))
-    child.on('message', hear)
-    child.once('exit', fail)
-  })
 }

@@ -15,8 +15,13 @@ const SLOTS = Math.ceil(CONCURRENCY / 0.8)
 
 const CHUNK = 1_000
 
+export interface OpenedService extends Contender {
+  /** Once it is started. */
+  url(): string
+}
+
 /** Tasks that come before the start go straight into the store; later ones through the API. */
-export async function openService(folder: string): Promise<Contender> {
+export async function openService(folder: string): Promise<OpenedService> {
   const store = await openStore(folder)
   const tally = createTally()
   let service: Service | undefined
@@ -45,6 +50,7 @@ export async function openService(folder: string): Promise<Contender> {
       await closeStore()
       service = await serve(folder, tally.events)
     },
+    url: () => service!.url,
     whenDone: () => tally.whenAllEnded(),
     forgetOverhead: () => tally.forgetOverhead(),
     overheadP99Ms: () => tally.overheadP99Ms(),
