@@ -1,4 +1,4 @@
-import { DEFAULT_CONFIG, readConfig, type ServiceConfig } from '@secondwind/service'
+import { DEFAULT_CONFIG, readConfig, type ServiceConfig } from '@secondwind/service/config'
 import { systemClock, type Problem } from '@secondwind/resilience'
 import type { Answer, Call, Command, GivenOptions } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'

@@ -1,4 +1,4 @@
-import type { ServiceConfig } from '@secondwind/service'
+import type { ServiceConfig } from '@secondwind/service/config'
 import { readFileSync } from 'node:fs'
 import { bad, ok, warn, type Finding } from './finding.ts'
 

@@ -1,4 +1,5 @@
-import { readConfig, startService, StartFailure, type Service, type ServiceOptions } from '@secondwind/service'
+import type { Service, ServiceOptions } from '@secondwind/service'
+import { readConfig } from '@secondwind/service/config'
 import type { Call, Command } from '../command.ts'
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts'
 import { Failure, problemsFailure } from '../failure.ts'
@@ -46,6 +47,8 @@ function voiceOf(isForPeople: boolean, terminal: Terminal): Pick<ServiceOptions,
 }
 
 async function start(options: ServiceOptions): Promise<Service> {
+  // Not before it is needed: no other command should wait until a whole server has been read.
+  const { startService, StartFailure } = await import('@secondwind/service')
   try {
     return await startService(options)
   } catch (error) {

@@ -1,4 +1,4 @@
-import { CONFIG_SETTING, SETTINGS, variableOf, type GivenSettings } from '@secondwind/service'
+import { CONFIG_SETTING, SETTINGS, variableOf, type GivenSettings } from '@secondwind/service/config'
 import type { GivenOptions, Option } from '../command.ts'
 import { flagOf } from '../input/read-options.ts'
 
