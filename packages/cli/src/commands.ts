@@ -13,6 +13,7 @@ import { runCommand } from './lab/run.ts'
 import { sweepCommand } from './lab/sweep.ts'
 import { tiersCommand } from './lab/tiers.ts'
 import { POLICIES } from './policies/commands.ts'
+import { seriesCommand } from './series/series.ts'
 import { SERVICE } from './service/commands.ts'
 import { TASKS } from './tasks/commands.ts'
 
@@ -28,7 +29,16 @@ const LAB: readonly Command[] = [
   casesCommand,
 ]
 
-const ALL: readonly Command[] = [...SERVICE, doctorCommand, ...TASKS, ...DEAD, ...DESTINATIONS, ...POLICIES, ...LAB]
+const ALL: readonly Command[] = [
+  ...SERVICE,
+  doctorCommand,
+  ...TASKS,
+  ...DEAD,
+  ...DESTINATIONS,
+  seriesCommand,
+  ...POLICIES,
+  ...LAB,
+]
 
 /** Every command of the program, in the order of its help. */
 export const COMMANDS: readonly Command[] = [...ALL, completionCommand(ALL)]

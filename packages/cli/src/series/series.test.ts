@@ -1,0 +1,44 @@
+import type { Series } from '@secondwind/client'
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { aService } from '../remote/service.test-kit.ts'
+import { sparkline } from '../terminal/sparkline.ts'
+import { judge } from './series.ts'
+
+describe('series', () => {
+  it('show what was sent and what came of it, as lines for people and as slots for programs', async () => {
+    const { aTask, client, url, atTerminal, inPipe } = await aService()
+    await client.waitFor((await aTask('503')).taskId)
+    const sent = async (): Promise<Series> => {
+      const { stdout, stderr } = await inPipe(['series', url, '--json'])
+      assert.equal(stderr, '')
+      return JSON.parse(stdout) as Series
+    }
+    let series = await sent()
+    // A slot is told when it is over.
+    while (series.slots.every(({ succeeded }) => succeeded === 0)) series = await sent()
+    assert.equal(
+      series.slots.reduce((all, { first, retry }) => all + first + retry, 0),
+      2,
+    )
+    const { stdout } = await atTerminal(['series', url])
+    assert.match(
+      stdout,
+      /a second each, from \d{4}-[^]*first[^]*retries[^]*2 attempts in .*, 50 % of them retries; 50 %/,
+    )
+    const [heading] = (await inPipe(['series', '--csv'])).stdout.split('\n')
+    assert.equal(heading, 'at,first,retry,succeeded,failed,held,p50Ms,p99Ms')
+  })
+
+  it('say nothing of what was not sent', () => {
+    assert.equal(judge({ resolution: 'second', slots: [] }), 'Nothing was sent.')
+  })
+})
+
+describe('a sparkline', () => {
+  it('has a character for each value, and a blank for nothing', () => {
+    assert.equal(sparkline([1, 0, 4, 8], false), '▁ ▄█')
+    assert.equal(sparkline([1, 0, 4, 8], true), '_ -#')
+    assert.equal(sparkline([0, 0], false), '')
+  })
+})

@@ -1,0 +1,122 @@
+import type { Resolution, Series } from '@secondwind/client'
+import { sayMs, sayShare } from '@secondwind/lab'
+import type { Answer, Command } from '../command.ts'
+import { instant } from '../input/read-instant.ts'
+import { oneOf, optional, readOptions, withDefault } from '../input/read-options.ts'
+import { sayInstant } from '../output/say-time.ts'
+import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
+import { sparkline } from '../terminal/sparkline.ts'
+import { labelled, type Page } from '../terminal/page.ts'
+import type { Said, Table } from '../terminal/table.ts'
+
+const RESOLUTIONS: readonly Resolution[] = ['second', 'minute']
+const SLOT_MS: { readonly [resolution in Resolution]: number } = { second: 1_000, minute: 60_000 }
+
+export const seriesCommand: Command = remoteCommand({
+  path: ['series'],
+  summary: 'what was sent, second by second or minute by minute: first attempts and retries, outcomes, latency',
+  arguments: [{ usage: '[destination]', say: 'only to this one, such as https://api.pay.example' }],
+  options: [
+    {
+      flag: '--resolution <slot>',
+      say: '15 minutes of seconds, or 24 hours of minutes (second)',
+      choices: RESOLUTIONS,
+    },
+    { flag: '--from <time>', say: 'not older than 5min, or from 2026-11-16T02:00:00Z on' },
+    { flag: '--to <time>', say: 'older than that' },
+    { flag: '--csv', say: 'the slots as comma-separated values' },
+    { flag: '--ndjson', say: 'a JSON document for each slot, one a line' },
+  ],
+  examples: ['series', 'series https://api.pay.example --resolution minute --from 2h'],
+  run: show,
+})
+
+async function show({ client, args, options, clock }: RemoteCall): Promise<Answer> {
+  const now = clock.now()
+  const { resolution, from, to } = readOptions(options, {
+    resolution: withDefault('second', oneOf(...RESOLUTIONS)),
+    from: optional(instant(now, 'ago')),
+    to: optional(instant(now, 'ago')),
+  })
+  const destination = args[0] as string | undefined
+  const series = await client.series({
+    resolution,
+    ...(destination !== undefined && { destination }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+  })
+  return {
+    data: series,
+    items: series.slots,
+    table: slotTable(series),
+    show: page => showSeries(series, page),
+    verdict: judge(series),
+  }
+}
+
+const LABEL_WIDTH = 12
+
+/** A line for each measure, the newest slots at its end. */
+function showSeries({ slots, resolution, destination }: Series, { columns, colors, isAscii }: Page): string {
+  const width = columns - LABEL_WIDTH
+  const shown = slots.slice(-width)
+  const line = (label: string, values: readonly number[]): string =>
+    labelled(`  ${label}`, sparkline(values, isAscii), { columns, width: LABEL_WIDTH })
+  const [first] = shown
+  const since = first === undefined ? '' : `, a ${resolution} each, from ${sayInstant(first.at)}`
+  return [
+    `${colors.bold(destination ?? 'all destinations')}${since}`,
+    '',
+    line(
+      'first',
+      shown.map(slot => slot.first),
+    ),
+    line(
+      'retries',
+      shown.map(slot => slot.retry),
+    ),
+    line(
+      'failed',
+      shown.map(slot => slot.failed),
+    ),
+    line(
+      'held',
+      shown.map(slot => slot.held),
+    ),
+    line(
+      'p99',
+      shown.map(slot => slot.latencyMs?.p99 ?? 0),
+    ),
+  ].join('\n')
+}
+
+function slotTable({ slots }: Series): Table {
+  const latency = (ms: number | undefined): Said => ({ value: ms, say: ms === undefined ? '' : sayMs(ms) })
+  return {
+    columns: ['at', 'first', 'retry', 'succeeded', 'failed', 'held', 'p50Ms', 'p99Ms'].map(name => ({ name })),
+    rows: slots.map(slot => [
+      slot.at,
+      slot.first,
+      slot.retry,
+      slot.succeeded,
+      slot.failed,
+      slot.held,
+      latency(slot.latencyMs?.p50),
+      latency(slot.latencyMs?.p99),
+    ]),
+  }
+}
+
+/** What it comes to, in a sentence. */
+export function judge({ slots, resolution }: Series): string {
+  const sum = (of: (slot: Series['slots'][number]) => number): number => slots.reduce((all, slot) => all + of(slot), 0)
+  const [attempts, retries, failed] = [
+    sum(({ first, retry }) => first + retry),
+    sum(({ retry }) => retry),
+    sum(slot => slot.failed),
+  ]
+  if (attempts === 0) return 'Nothing was sent.'
+  const most = Math.max(...slots.map(({ first, retry }) => first + retry))
+  const span = sayMs(slots.length * SLOT_MS[resolution])
+  return `${attempts.toLocaleString('en')} attempts in ${span}, ${sayShare(retries / attempts)} of them retries; ${sayShare(failed / attempts)} failed; ${most.toLocaleString('en')} in the busiest ${resolution}.`
+}
