@@ -18,6 +18,8 @@ export interface DestinationReading {
   readonly budgetBalance: number
   /** Breakers in each state. */
   readonly breakers: { readonly [state in BreakerState]: number }
+  /** Whether somebody here knows what is due: tasks of lanes that nobody serves may have been due for long. */
+  readonly isKnown: boolean
   readonly oldestDueAt?: number
 }
 
@@ -59,6 +61,7 @@ function readingOf(destination: string, { counters, view }: LaneReading): Destin
     limit: view?.limit ?? 0,
     budgetBalance: view?.budgetBalance ?? 0,
     breakers: breakerCounts(state => Number(state === view?.breaker)),
+    isKnown: view !== undefined || counters.pending === 0,
     ...(view?.oldestDueAt !== undefined && { oldestDueAt: view.oldestDueAt }),
   }
 }
@@ -72,6 +75,7 @@ function added(left: DestinationReading, right: DestinationReading): Destination
     limit: left.limit + right.limit,
     budgetBalance: left.budgetBalance + right.budgetBalance,
     breakers: breakerCounts(state => left.breakers[state] + right.breakers[state]),
+    isKnown: left.isKnown || right.isKnown,
     ...(oldestDueAt !== Infinity && { oldestDueAt }),
   }
 }

@@ -50,15 +50,25 @@ export class Gauges {
     const destinations = readDestinations(lanes, this.#mostDestinations)
     this.#showStore(store)
     this.#loopLag.set(loopLagMs / 1_000)
-    this.#oldestDue.set(Math.max(0, ...destinations.map(destination => oldestDueSeconds(destination, now))))
+    this.#showOldestDue(destinations, now)
     // What was shown at the last scrape and is gone must not stand there for ever.
     for (const { gauge } of this.#ofDestination) gauge.reset()
     this.#breakers.reset()
     for (const reading of destinations) {
       const { destination, breakers } = reading
-      for (const { gauge, read } of this.#ofDestination) gauge.set({ destination }, read(reading, now))
+      for (const { gauge, read } of this.#ofDestination) {
+        const value = read(reading, now)
+        if (value !== undefined) gauge.set({ destination }, value)
+      }
       for (const state of BREAKER_STATES) this.#breakers.set({ destination, state }, breakers[state])
     }
+  }
+
+  /** What nobody knows is left out: 0 would be read as "nothing is due". */
+  #showOldestDue(destinations: readonly DestinationReading[], now: number): void {
+    const known = destinations.flatMap(destination => oldestDueSeconds(destination, now) ?? [])
+    if (known.length > 0 || destinations.length === 0) this.#oldestDue.set(Math.max(0, ...known))
+    else this.#oldestDue.remove()
   }
 
   #showStore(store: ServiceReading['store']): void {
@@ -73,7 +83,7 @@ export class Gauges {
 
 interface DestinationGauge {
   readonly gauge: Gauge<'destination'>
-  readonly read: (reading: DestinationReading, now: number) => number
+  readonly read: (reading: DestinationReading, now: number) => number | undefined
 }
 
 const DESTINATION_GAUGES: readonly (Omit<DestinationGauge, 'gauge'> & {
@@ -95,6 +105,7 @@ const DESTINATION_GAUGES: readonly (Omit<DestinationGauge, 'gauge'> & {
   },
 ]
 
-function oldestDueSeconds({ oldestDueAt }: DestinationReading, now: number): number {
+function oldestDueSeconds({ oldestDueAt, isKnown }: DestinationReading, now: number): number | undefined {
+  if (!isKnown) return undefined
   return oldestDueAt === undefined ? 0 : Math.max(0, now - oldestDueAt) / 1_000
 }

@@ -200,7 +200,8 @@ describe('what is', () => {
     const destination = '{destination="https://a.example"}'
     assert.deepEqual(samples(text, 'retry_destination_backlog'), [`${destination} 4`])
     assert.deepEqual(samples(text, 'retry_destination_limit'), [`${destination} 0`])
-    assert.deepEqual(samples(text, 'retry_destination_oldest_due_seconds'), [`${destination} 0`])
+    for (const unknown of ['retry_destination_oldest_due_seconds', 'retry_oldest_due_seconds'])
+      assert.deepEqual(samples(text, unknown), [], unknown)
     const early = await setting({ lanes: [laneAt('https://a.example', 4, { oldestDueAt: NOW + 5_000 })] }).scrape()
     assert.deepEqual(samples(early, 'retry_oldest_due_seconds'), ['0'])
   })
