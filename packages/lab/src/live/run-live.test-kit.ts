@@ -22,7 +22,8 @@ export interface LiveRun extends Seen {
 const LEAD_MS = 200
 
 export async function runLive(world: LiveWorld): Promise<LiveRun> {
-  const [server, callers] = ['server', 'callers'].map(startProcess) as [ChildProcess, ChildProcess]
+  const server = startProcess(new URL('server-process.test-kit.ts', import.meta.url))
+  const callers = startProcess(new URL('callers-process.test-kit.ts', import.meta.url))
   const url = await answerOf<string>(server)
   const beginsAt = sharedNow() + LEAD_MS
   for (const process of [server, callers]) process.send({ world, beginsAt, url } satisfies Begin)
@@ -42,8 +43,7 @@ export async function runLive(world: LiveWorld): Promise<LiveRun> {
   }
 }
 
-function startProcess(role: string): ChildProcess {
-  const script = new URL(`${role}-process.test-kit.ts`, import.meta.url)
+function startProcess(script: URL): ChildProcess {
   // Detached: a session of its own, for some systems share the processor out among sessions first.
   const child = fork(script, { execArgv: ['--conditions=@secondwind/source'], detached: true })
   onTestFinished(() => void child.kill('SIGKILL'))
