@@ -1,6 +1,6 @@
 /** How dead letters are brought back, one or many. */
 import type { GiveUpReason } from '@secondwind/resilience'
-import type { ReplayCounts } from '../task/replay-counts.ts'
+import type { ReplayCounts } from '../task/replay/counts.ts'
 import type { Progress, Task } from '../task/task.ts'
 import type { AuditLine } from './operator-records.ts'
 import type { Page, PageAsk, TaskFilter } from './records.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { queueKey } from '../../task/lane.ts'
-import { NO_COUNTS, type ReplayCounts } from '../../task/replay-counts.ts'
+import { NO_COUNTS, type ReplayCounts } from '../../task/replay/counts.ts'
 import type { ClaimedTask, Task } from '../../task/task.ts'
 import type { Replay } from '../task-store.ts'
 import { hintsOf, sit, type OpenStore, type Setting } from './exam.test-kit.ts'
@@ -73,13 +73,14 @@ export function examineReplays(open: OpenStore): void {
       const dead = await bringBack(setting, 6)
       assert.deepEqual(await counted(setting), { ...NO_COUNTS, moved: 6, waiting: 6 })
       const [one, two, three, four, five] = await claim({ queue: LOW, count: 5 })
-      assert.equal((await counted(setting)).waiting, 6)
+      assert.deepEqual(await counted(setting), { ...NO_COUNTS, moved: 6, waiting: 1, underWay: 5 })
       await store.settle([succeed(one!), giveUp(two!), retryAt(three!, clock.now()), giveUpUnsent(four!)])
       await store.cancel(dead[5]!.taskId)
-      const now = { moved: 6, waiting: 1, sent: 3, failed: 2, succeeded: 1, exhausted: 2, cancelled: 1, recent: '011' }
+      const ends = { succeeded: 1, exhausted: 2, cancelled: 1 }
+      const now = { moved: 6, waiting: 0, underWay: 1, sent: 3, failed: 2, ...ends, recent: '011' }
       assert.deepEqual(await counted(setting), now)
       await store.release([{ taskId: five!.taskId, token: five!.lease.token }])
-      assert.deepEqual(await counted(setting), now)
+      assert.deepEqual(await counted(setting), { ...now, waiting: 1, underWay: 0 })
     })
 
     it('take a task’s first attempt for how it went, and its end for what came of it', async () => {

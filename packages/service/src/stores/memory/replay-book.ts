@@ -1,4 +1,4 @@
-import { countChange, countMoved, NO_COUNTS, type ReplayCounts } from '../../task/replay-counts.ts'
+import { countChange, countMoved, NO_COUNTS, type ReplayCounts } from '../../task/replay/counts.ts'
 import type { Task } from '../../task/task.ts'
 
 /** What became of the tasks that each replay brought back. */
@@ -18,7 +18,8 @@ export class ReplayBook {
     if (counts === undefined) return
     const isFirst = attemptNumber === 1 && before.progress.attemptNumber === 0
     const firstOutcome = isFirst ? after.lastAttempt?.outcome : undefined
-    this.#counts.set(replayId, countChange(counts, { firstOutcome, status: after.state.status, attemptNumber }))
+    const change = { from: before.state.status, status: after.state.status, attemptNumber, firstOutcome }
+    this.#counts.set(replayId, countChange(counts, change))
   }
 
   forget(replayId: string): void {

@@ -231,6 +231,7 @@ export const MIGRATIONS: readonly string[] = [
     replay_id text primary key,
     moved integer not null,
     waiting integer not null,
+    under_way integer not null,
     sent integer not null,
     failed integer not null,
     succeeded integer not null,

@@ -82,6 +82,8 @@ export const AT = {
   bodyBytes: 13,
   body: 14,
   progress: 15,
+  attemptNumber: 16,
+  replayId: 21,
   /** Only in rows of leases. */
   dueAt: 22,
   endsAt: 23,

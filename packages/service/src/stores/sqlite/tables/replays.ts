@@ -4,7 +4,7 @@ import {
   NO_COUNTS,
   type ReplayCounts,
   type ReplayedChange,
-} from '../../../task/replay-counts.ts'
+} from '../../../task/replay/counts.ts'
 import type { Connection } from '../file/connection.ts'
 
 /** What became of the tasks that each replay brought back; read once, counted in memory, written once per commit. */
@@ -18,13 +18,13 @@ export interface Replays {
   forget(): void
 }
 
-type Row = [number, number, number, number, number, number, number, string]
+type Row = [number, number, number, number, number, number, number, number, string]
 
 export function createReplays(connection: Connection): Replays {
-  const columns = 'moved, waiting, sent, failed, succeeded, exhausted, cancelled, recent'
+  const columns = 'moved, waiting, under_way, sent, failed, succeeded, exhausted, cancelled, recent'
   const read = connection.row<Row>(`select ${columns} from replay where replay_id = ?`)
   const write = connection.write(
-    `insert or replace into replay (replay_id, ${columns}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert or replace into replay (replay_id, ${columns}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const remove = connection.write('delete from replay where replay_id = ?')
   const counted = new Map<string, ReplayCounts>()
@@ -56,11 +56,21 @@ export function createReplays(connection: Connection): Replays {
   }
 }
 
-function countsOf([moved, waiting, sent, failed, succeeded, exhausted, cancelled, recent]: Row): ReplayCounts {
-  return { moved, waiting, sent, failed, succeeded, exhausted, cancelled, recent }
+function countsOf([
+  moved,
+  waiting,
+  underWay,
+  sent,
+  failed,
+  succeeded,
+  exhausted,
+  cancelled,
+  recent,
+]: Row): ReplayCounts {
+  return { moved, waiting, underWay, sent, failed, succeeded, exhausted, cancelled, recent }
 }
 
 function valuesOf(counts: ReplayCounts): Row {
-  const { moved, waiting, sent, failed, succeeded, exhausted, cancelled, recent } = counts
-  return [moved, waiting, sent, failed, succeeded, exhausted, cancelled, recent]
+  const { moved, waiting, underWay, sent, failed, succeeded, exhausted, cancelled, recent } = counts
+  return [moved, waiting, underWay, sent, failed, succeeded, exhausted, cancelled, recent]
 }

@@ -33,7 +33,7 @@ export function claim(writer: Writer, { partition, steward, token, asks }: Claim
 }
 
 function claimFrom(writer: Writer, queue: QueueEntry, ask: Ask, claimer: Pick<Claim, 'token' | 'steward'>): HeldRow[] {
-  const { now, lanes, waiting, leases, tasks } = writer
+  const { now, lanes, waiting, leases, replays, tasks } = writer
   const { queueId, lane } = queue
   const count = Math.min(ask.count, ask.limit - lane.tasks.IN_FLIGHT)
   if (count <= 0) return []
@@ -45,7 +45,10 @@ function claimFrom(writer: Writer, queue: QueueEntry, ask: Ask, claimer: Pick<Cl
     const lease = { ...place, ...claimer, claimedAt: now, endsAt, version: version + 1, cancelRequested: false }
     leases.add(lease, lane.partition)
     lanes.move(lane, 'PENDING', 'IN_FLIGHT')
-    return heldRow(writer, row, lease)
+    const held = heldRow(writer, row, lease)
+    const attemptNumber = held[AT.attemptNumber]
+    replays.countChange(held[AT.replayId], { from: 'PENDING', status: 'IN_FLIGHT', attemptNumber })
+    return held
   })
 }
 

@@ -22,5 +22,5 @@ export function end(writer: Writer, { seq, lane, standing, version, from, status
   if (reason !== null) dead.add({ seq, lane, reason, lastAttempt: whole.attemptEnd(standing.attemptId), at })
   log.supersede(standing, { seq, at, status, reason, queueId: null, dueAt: null, version, progress, previous })
   lanes.move(lane, from, status)
-  replays.countChange(replayId, { status, attemptNumber })
+  replays.countChange(replayId, { from, status, attemptNumber })
 }

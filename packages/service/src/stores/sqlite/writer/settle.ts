@@ -50,6 +50,6 @@ function settleOne(writer: Writer, settlement: SettlementRow, lease: LeaseEntry)
   const [, attemptNumber, , , , , replayId] = progress
   const [ordinal, , , outcome] = attempt
   const firstOutcome = ordinal === 1 && outcome !== null ? outcome : undefined
-  replays.countChange(replayId, { firstOutcome, status, attemptNumber })
+  replays.countChange(replayId, { from: 'IN_FLIGHT', status, attemptNumber, firstOutcome })
   return status
 }

@@ -1,4 +1,4 @@
-import type { ReplayCounts } from '../../../task/replay-counts.ts'
+import type { ReplayCounts } from '../../../task/replay/counts.ts'
 import type { Task } from '../../../task/task.ts'
 import type {
   Changed,

@@ -1,17 +1,19 @@
-import type { AttemptOutcome, TaskStatus } from './task.ts'
+import type { AttemptOutcome, TaskStatus } from '../task.ts'
 
 /**
  * What became of the tasks that a replay of many brought back.
  *
- *   moved = waiting + sent + those that ended unsent
- *   moved = succeeded + exhausted + cancelled + those that are still under way
+ *   moved = waiting + underWay + sent + those that ended unsent
+ *   moved = succeeded + exhausted + cancelled + those that have not ended
  */
 export interface ReplayCounts {
   /** Dead letters that began their next generation. */
   readonly moved: number
-  /** Of these, the ones whose first attempt has not been made. */
+  /** Of these, the ones whose first attempt has not begun. */
   readonly waiting: number
-  /** First attempts that were made, and those of them that failed. */
+  /** First attempts that have begun. */
+  readonly underWay: number
+  /** First attempts whose end is known, and those of them that failed. */
   readonly sent: number
   readonly failed: number
   readonly succeeded: number
@@ -24,6 +26,7 @@ export interface ReplayCounts {
 export const NO_COUNTS: ReplayCounts = {
   moved: 0,
   waiting: 0,
+  underWay: 0,
   sent: 0,
   failed: 0,
   succeeded: 0,
@@ -37,11 +40,12 @@ export const MOST_RECENT = 200
 
 /** One write of a task that was brought back. */
 export interface ReplayedChange {
+  readonly from: TaskStatus
+  readonly status: TaskStatus
+  /** Attempts made in its generation, with the one that this write brings. */
+  readonly attemptNumber: number
   /** Of its first attempt, where this write brings it. */
   readonly firstOutcome?: AttemptOutcome | undefined
-  readonly status: TaskStatus
-  /** Attempts made in its generation, with this one. */
-  readonly attemptNumber: number
 }
 
 export function countMoved(counts: ReplayCounts): ReplayCounts {
@@ -49,7 +53,20 @@ export function countMoved(counts: ReplayCounts): ReplayCounts {
 }
 
 export function countChange(counts: ReplayCounts, change: ReplayedChange): ReplayCounts {
-  return countEnd(countFirst(counts, change), change)
+  return countEnd(countFirst(countUnsent(counts, change), change), change)
+}
+
+/** As long as no attempt is known to have been made, a task waits or is under way. */
+function countUnsent(counts: ReplayCounts, change: ReplayedChange): ReplayCounts {
+  const { from, status, attemptNumber, firstOutcome } = change
+  if (attemptNumber > 0 && firstOutcome === undefined) return counts
+  const isUnsent = attemptNumber === 0
+  const came = (to: TaskStatus): number => Number(isUnsent && status === to) - Number(from === to)
+  return {
+    ...counts,
+    waiting: counts.waiting + came('PENDING'),
+    underWay: counts.underWay + came('IN_FLIGHT'),
+  }
 }
 
 function countFirst(counts: ReplayCounts, { firstOutcome, status }: ReplayedChange): ReplayCounts {
@@ -58,24 +75,22 @@ function countFirst(counts: ReplayCounts, { firstOutcome, status }: ReplayedChan
   const hasFailed = firstOutcome !== 'success' && firstOutcome !== 'ignored' && status !== 'CANCELLED'
   return {
     ...counts,
-    waiting: counts.waiting - 1,
     sent: counts.sent + 1,
     failed: counts.failed + Number(hasFailed),
     recent: `${counts.recent}${Number(hasFailed)}`.slice(-MOST_RECENT),
   }
 }
 
-function countEnd(counts: ReplayCounts, { status, attemptNumber }: ReplayedChange): ReplayCounts {
-  const waiting = counts.waiting - Number(attemptNumber === 0)
+function countEnd(counts: ReplayCounts, { status }: ReplayedChange): ReplayCounts {
   switch (status) {
     case 'PENDING':
     case 'IN_FLIGHT':
       return counts
     case 'SUCCEEDED':
-      return { ...counts, waiting, succeeded: counts.succeeded + 1 }
+      return { ...counts, succeeded: counts.succeeded + 1 }
     case 'EXHAUSTED':
-      return { ...counts, waiting, exhausted: counts.exhausted + 1 }
+      return { ...counts, exhausted: counts.exhausted + 1 }
     case 'CANCELLED':
-      return { ...counts, waiting, cancelled: counts.cancelled + 1 }
+      return { ...counts, cancelled: counts.cancelled + 1 }
   }
 }
