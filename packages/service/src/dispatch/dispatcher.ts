@@ -61,6 +61,8 @@ export interface Dispatcher extends Dispatching {
   readonly orders: StandingOrders
   /** The store's time, as far as this instance knows it. */
   now(): number
+  /** Whether this instance is the steward of a partition: what belongs to it is then its to do. */
+  serves(partition: number): boolean
   start(): void
   /** Begins nothing new, lets attempts end for `graceMs`, then cuts them off; resolves when the store knows of it. */
   stop(options: { readonly graceMs: number }): Promise<void>
@@ -154,6 +156,10 @@ class StoreDispatcher implements Dispatcher, Alarm {
 
   now(): number {
     return this.#ports.time.now()
+  }
+
+  serves(partition: number): boolean {
+    return this.#stewardship.partitions.get(partition)?.phase === 'serving'
   }
 
   start(): void {

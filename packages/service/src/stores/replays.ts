@@ -1,7 +1,7 @@
 /** How dead letters are brought back, one or many. */
-import type { GiveUpReason } from '@secondwind/resilience'
 import type { ReplayCounts } from '../task/replay/counts.ts'
-import type { Progress, Task } from '../task/task.ts'
+import type { DeadLetter } from '../task/replay/dead-letter.ts'
+import type { Progress } from '../task/task.ts'
 import type { AuditLine } from './operator-records.ts'
 import type { Page, PageAsk, TaskFilter } from './records.ts'
 import type { Answer, Changed } from './task-store.ts'
@@ -30,13 +30,4 @@ export interface Replay {
 
 export interface DeadLettersPage extends PageAsk {
   readonly filter: Omit<TaskFilter, 'status' | 'attemptFrom'>
-}
-
-/** A dead letter without its request. */
-export interface DeadLetter extends Pick<
-  Task,
-  'taskId' | 'destination' | 'policyId' | 'policyVersion' | 'policy' | 'progress'
-> {
-  readonly reason: GiveUpReason
-  readonly endedAt: number
 }

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { causeOf, fingerprintOf } from '../../task/cause.ts'
 import { laneKey, queueKey } from '../../task/lane.ts'
 import type { ReplayCounts } from '../../task/replay/counts.ts'
+import type { DeadLetter } from '../../task/replay/dead-letter.ts'
 import type { AttemptRow, Task, TaskStatus } from '../../task/task.ts'
 import type {
   BodyRecord,
   Cause,
   Counters,
-  DeadLetter,
   LaneCounters,
   LaneRecord,
   LeaseHead,

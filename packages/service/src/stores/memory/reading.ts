@@ -1,11 +1,11 @@
 import { causeOf } from '../../task/cause.ts'
+import { deadLetterOf, type DeadLetter } from '../../task/replay/dead-letter.ts'
 import type { AttemptRow, Task } from '../../task/task.ts'
 import { cursorOf } from '../cursor.ts'
 import type {
   AttemptsPage,
   Cause,
   CausesPage,
-  DeadLetter,
   DeadLettersPage,
   LaneCounters,
   LanesPage,
@@ -45,18 +45,11 @@ export function deadLetters(book: Book, { filter, limit, cursor }: DeadLettersPa
   for (const { at, number, item } of looked) {
     if (items.length === limit) break
     last = { at, number }
-    if (isWanted(item.task, { ...filter, status: 'EXHAUSTED' })) items.push(deadLetterOf(item.task))
+    const dead = deadLetterOf(item.task)
+    if (dead !== undefined && isWanted(item.task, filter)) items.push(dead)
   }
   if (last === undefined || book.arrivals.after(last, 1).length === 0) return { items }
   return { items, nextCursor: DEAD_LETTERS.write([last.number]) }
-}
-
-function deadLetterOf(task: Task): DeadLetter {
-  const { taskId, destination, policyId, policyVersion, policy, progress, state } = task
-  if (state.status !== 'EXHAUSTED') throw new Error(`a dead letter is ${state.status}`)
-  const { reason, endedAt } = state
-  const accepted = { taskId, destination, policyId, policyVersion, ...(policy !== undefined && { policy }) }
-  return { ...accepted, progress, reason, endedAt }
 }
 
 function isWanted(task: Task, filter: TaskFilter): boolean {

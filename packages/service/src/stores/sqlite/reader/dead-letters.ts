@@ -1,6 +1,7 @@
 import type { RetryPolicy } from '@secondwind/resilience'
 import { laneOf } from '../../../task/lane.ts'
-import type { DeadLetter, DeadLettersPage } from '../../task-store.ts'
+import type { DeadLetter } from '../../../task/replay/dead-letter.ts'
+import type { DeadLettersPage } from '../../task-store.ts'
 import type { Connection } from '../file/connection.ts'
 import type { From, Slice } from '../rows/slice.ts'
 import { readStandings } from '../rows/standing.ts'
@@ -19,8 +20,7 @@ export function createDeadLetterList(connection: Connection): DeadLetters {
   const deadLetterOf = (seq: number): DeadLetter => {
     const [lane, taskId, policyId, policyVersion, policy] = readBrief(seq)!
     const { reason, at: endedAt, progress } = standingOf(seq)!
-    const { destination } = laneOf(lane)
-    const accepted = { taskId, destination, policyId, policyVersion }
+    const accepted = { taskId, ...laneOf(lane), policyId, policyVersion }
     const own = policy === null ? {} : { policy: JSON.parse(policy) as RetryPolicy }
     return { ...accepted, ...own, progress: progressOf(progress), reason: reason!, endedAt }
   }

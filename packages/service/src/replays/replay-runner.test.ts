@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import type { TaskStore } from '../stores/task-store.ts'
+import { aWorldOfReplays } from './replays.test-kit.ts'
+
+const DOWN = { kind: 'answers', status: 503, ms: 20 } as const
+const GOOD = { kind: 'answers', status: 200, ms: 20 } as const
+
+describe('a plan', () => {
+  it('counts what it selects and what it leaves alone, and sends nothing', async () => {
+    const { world, kill, start, plan, replayOf, countsOf } = await aWorldOfReplays()
+    await kill(30)
+    await kill(4, { policyVersion: 7 })
+    await kill(2, { destination: 'https://other.example' })
+    await start()
+    const replayId = await plan()
+    const { status, selected, skipped, destinations } = await replayOf(replayId)
+    assert.deepEqual([status, selected, destinations], ['PLANNED', 30, ['https://api.example']])
+    assert.deepEqual(
+      skipped.map(({ because, count }) => [because, count]),
+      [['policy-missing', 4]],
+    )
+    assert.equal(world.destinations.seen.length, 0)
+    assert.equal((await countsOf(replayId)).moved, 0)
+  })
+
+  it('is frozen: what dies later is no part of it, nor what it brought back and died again', async () => {
+    const { world, kill, start, plan, act, untilStatus, countsOf } = await aWorldOfReplays({ behaviourOf: () => DOWN })
+    await kill(8)
+    await start()
+    const replayId = await plan({ stopOnFailureRate: 1 })
+    await world.enqueueMany(3, { policy: { maxAttempts: 1 } })
+    await world.clock.advance(2_000)
+    await act(replayId, { kind: 'run' })
+    await untilStatus(replayId, 'FINISHED')
+    await world.finish(3_600_000)
+    assert.deepEqual(await countsOf(replayId), {
+      moved: 8,
+      waiting: 0,
+      underWay: 0,
+      sent: 8,
+      failed: 8,
+      succeeded: 0,
+      exhausted: 8,
+      cancelled: 0,
+      recent: '1'.repeat(8),
+    })
+  })
+
+  it('may name the tasks', async () => {
+    const { kill, start, plan, replayOf } = await aWorldOfReplays()
+    const dead = await kill(3)
+    await start()
+    const taskIds = [dead[0]!.taskId, dead[2]!.taskId, '019a8b1c-5f00-7d3e-9a41-0c2f6e5b7a2a']
+    const { selected, skipped } = await replayOf(await plan({ filter: { taskIds } }))
+    assert.equal(selected, 2)
+    assert.deepEqual(skipped, [{ because: 'no-longer-dead', count: 1, sampleTaskIds: [taskIds[2]] }])
+  })
+
+  it('ends by itself when nobody runs it within a quarter of an hour', async () => {
+    const { kill, start, plan, clock, replayOf, store } = await aWorldOfReplays()
+    await kill(1)
+    await start()
+    const replayId = await plan()
+    await clock.advance(900_000)
+    const { status, endedFor } = await replayOf(replayId)
+    assert.deepEqual([status, endedFor], ['CANCELLED', 'not-run'])
+    const [line] = (await store.auditTrail({ subject: replayId, limit: 1 })).items
+    assert.deepEqual([line?.actor, line?.action], ['system', 'replay.cancel'])
+  })
+})
+
+describe('a run', () => {
+  it('sends a canary first, waits for it, and then goes on at its rate', async () => {
+    const { kill, start, plan, act, untilStatus, sentAt, countsOf, problems } = await aWorldOfReplays()
+    await kill(205)
+    await start()
+    const replayId = await plan({ ratePerSecond: 20 })
+    assert.equal((await act(replayId, { kind: 'run' })).status, 'CANARY')
+    await untilStatus(replayId, 'FINISHED')
+    const sent = sentAt()
+    assert.equal(sent.length, 205)
+    assert.deepEqual(sent.slice(0, 5), [0, 50, 100, 150, 200])
+    const [first, last] = [sent[5]!, sent[204]!]
+    assert.ok(first >= 220, 'the canary has been answered')
+    assert.equal((last - first) / 199, 50, 'twenty a second')
+    const { moved, succeeded, waiting } = await countsOf(replayId)
+    assert.deepEqual([moved, succeeded, waiting], [205, 205, 0])
+    assert.deepEqual(problems, [])
+  })
+
+  it('is stopped by its rule, says why, and leaves the rest dead', async () => {
+    let downFrom = Infinity
+    const setting = await aWorldOfReplays({ behaviourOf: at => (at >= downFrom ? DOWN : GOOD) })
+    const { kill, start, plan, act, untilStatus, countsOf, clock, store } = setting
+    await kill(300)
+    await start()
+    const replayId = await plan({ ratePerSecond: 20 })
+    await act(replayId, { kind: 'run' })
+    downFrom = clock.monotonic() + 4_000
+    const { stopped } = await untilStatus(replayId, 'STOPPED')
+    assert.ok(stopped!.failed > 10 && stopped!.failed < 20 && stopped!.of === 50)
+    const { moved } = await countsOf(replayId)
+    assert.ok(moved < 4 * 20 + 11 + 2 * 20 + 5, `${moved} were moved`)
+    await clock.advance(10_000)
+    assert.equal((await countsOf(replayId)).moved, moved)
+    assert.ok((await store.counters()).tasks.EXHAUSTED >= 300 - moved)
+    const [line] = (await store.auditTrail({ subject: replayId, action: 'replay.stop', limit: 1 })).items
+    assert.deepEqual(line?.details, stopped)
+
+    downFrom = Infinity
+    assert.equal((await act(replayId, { kind: 'resume', ratePerSecond: 50 })).status, 'CANARY')
+    await untilStatus(replayId, 'FINISHED')
+    assert.equal((await countsOf(replayId)).moved, 300)
+  })
+
+  it('is stopped by a canary that failed: that is all that was sent', async () => {
+    const { kill, start, plan, act, untilStatus, world } = await aWorldOfReplays({ behaviourOf: () => DOWN })
+    await kill(50)
+    await start()
+    const replayId = await plan({ canary: 3 })
+    await act(replayId, { kind: 'run' })
+    assert.equal((await untilStatus(replayId, 'STOPPED')).stopped?.of, 3)
+    assert.ok(world.destinations.seen.length <= 3)
+  })
+
+  it('pauses within about a second’s worth, resumes, and is cancelled for good', async () => {
+    const { kill, start, plan, act, replayOf, countsOf, clock, world } = await aWorldOfReplays()
+    await kill(200)
+    await start()
+    const replayId = await plan({ ratePerSecond: 20, canary: 0 })
+    await act(replayId, { kind: 'run' })
+    await clock.advance(2_000)
+    await act(replayId, { kind: 'pause' })
+    const atPause = world.destinations.seen.length
+    await clock.advance(30_000)
+    const paused = await countsOf(replayId)
+    assert.deepEqual([paused.waiting, paused.moved], [0, paused.sent])
+    assert.ok(paused.sent - atPause <= 25, `${paused.sent - atPause} more were sent`)
+    await act(replayId, { kind: 'resume' })
+    await clock.advance(3_000)
+    await act(replayId, { kind: 'cancel' })
+    await clock.advance(30_000)
+    const { moved, succeeded } = await countsOf(replayId)
+    assert.ok(moved > paused.moved && moved < 200)
+    assert.equal(moved, succeeded)
+    assert.equal((await replayOf(replayId)).status, 'CANCELLED')
+    assert.equal((await world.store.counters()).tasks.EXHAUSTED, 200 - moved)
+  })
+
+  it('moves no more than a second’s worth ahead of a destination that is not served', async () => {
+    const { kill, start, plan, act, countsOf, clock } = await aWorldOfReplays({
+      behaviourOf: () => ({ kind: 'hangs', ms: 1e9 }),
+    })
+    await kill(400)
+    await start()
+    const replayId = await plan({ ratePerSecond: 50, canary: 0, stopOnFailureRate: 1 })
+    await act(replayId, { kind: 'run' })
+    await clock.advance(5_000)
+    const { waiting, underWay } = await countsOf(replayId)
+    assert.equal(waiting, 50)
+    assert.ok(underWay <= 100)
+  })
+
+  it('waits for another that sends to the same destination, and says so', async () => {
+    const { kill, start, plan, act, untilStatus, replayOf, clock, countsOf } = await aWorldOfReplays()
+    await kill(60)
+    await start()
+    const first = await plan({ canary: 0 })
+    const second = await plan({ canary: 0 })
+    await act(first, { kind: 'run' })
+    await act(second, { kind: 'run' })
+    await clock.advance(3_000)
+    assert.equal((await replayOf(second)).waitsFor, first)
+    assert.equal((await countsOf(second)).moved, 0)
+    await untilStatus(first, 'FINISHED')
+    const { skipped } = await untilStatus(second, 'FINISHED')
+    assert.deepEqual(skipped, [{ because: 'no-longer-dead', count: 60, sampleTaskIds: [] }])
+  })
+
+  it('loses and repeats nothing when its instance dies at any moment', async () => {
+    const { kill, world, start, startRunner, plan, act, untilStatus, countsOf, clock } = await aWorldOfReplays()
+    await kill(150)
+    let instance = await start()
+    const replayId = await plan({ ratePerSecond: 20, canary: 0 })
+    await act(replayId, { kind: 'run' })
+    for (const ms of [1_130, 2_010, 990]) {
+      await clock.advance(ms)
+      instance.kill()
+      instance = world.start()
+      startRunner(instance)
+      await clock.advance(12_000)
+    }
+    await untilStatus(replayId, 'FINISHED')
+    await world.finish(600_000)
+    const { moved, succeeded, sent } = await countsOf(replayId)
+    assert.deepEqual([moved, sent, succeeded], [150, 150, 150])
+  })
+
+  it('makes a step again whose end was never written', async () => {
+    const { kill, world, startRunner, plan, act, untilStatus, countsOf, clock, store, problems } =
+      await aWorldOfReplays()
+    await kill(60)
+    const instance = world.start()
+    await clock.advance(20_000)
+    let refusals = 0
+    const forgetful: TaskStore = {
+      ...store,
+      writeRecord: ask => {
+        // Every third write is lost behind a move that was made.
+        if (ask.document?.['status'] === 'RUNNING' && ++refusals % 3 === 0) throw new Error('no answer')
+        return store.writeRecord(ask)
+      },
+    }
+    startRunner(instance, forgetful)
+    const replayId = await plan({ canary: 0 })
+    await act(replayId, { kind: 'run' })
+    await untilStatus(replayId, 'FINISHED')
+    assert.ok(problems.length > 0)
+    assert.equal((await countsOf(replayId)).moved, 60)
+    assert.equal(world.destinations.seen.length, 60)
+  })
+})

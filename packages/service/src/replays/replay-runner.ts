@@ -1,0 +1,218 @@
+/**
+ * Runs the replays of the partitions that this instance serves. It remembers nothing that it could not read again: each step
+ * begins with the record and the counts, and ends with a write on condition that nobody else has written. A step that was
+ * cut off half-way is made again, and what it had moved is no longer dead: twice is once.
+ */
+import type { Clock } from '@secondwind/resilience'
+import { Policies } from '../dispatch/policies.ts'
+import type { AuditLine, TaskStore } from '../stores/task-store.ts'
+import { replayed } from '../task/accept.ts'
+import { NO_COUNTS } from '../task/replay/counts.ts'
+import type { DeadLetter } from '../task/replay/dead-letter.ts'
+import { isUnderWay, overlap, type ReplayDocument } from '../task/replay/replay.ts'
+import { countPage, skippedBecause } from '../task/replay/selection.ts'
+import { afterMove, nextStep, type ReplayMoment, type ReplayStep } from '../task/replay/step.ts'
+import { partitionOfTask } from '../task/task-id.ts'
+import { readCandidates } from './candidates.ts'
+import { findReplay, storedReplay, writeReplay, type StoredReplay } from './stored-replay.ts'
+
+export interface ReplayRunnerOptions {
+  readonly store: TaskStore
+  readonly clock: Clock
+  /** The store's time. */
+  readonly now: () => number
+  /** Whether this instance is the steward of a partition. */
+  readonly serves: (partition: number) => boolean
+  readonly onProblem: (error: unknown) => void
+  readonly onMoved?: (count: number) => void
+}
+
+/** Between two steps of what is under way. */
+const STEP_MS = 200
+/** Between two looks at all there is: another instance may have set one going. */
+const LOOK_MS = 2_000
+const PAGE = 200
+/** Of that size: more replays than that are not looked after, but each tenant's are few. */
+const MOST_PAGES = 100
+/** Dead letters that one step of counting looks at. */
+const COUNT_PAGE = 1_000
+/** Pages that one step of moving reads in search of something to move. */
+const MOST_MOVE_PAGES = 5
+
+export class ReplayRunner {
+  readonly #options: ReplayRunnerOptions
+  readonly #policies: Policies
+  /** All that are not at rest, as they were at the last look; also those that others look after. */
+  #awake: readonly StoredReplay[] = []
+  #lookedAt = -Infinity
+  #isLookDue = true
+  #nap = new AbortController()
+
+  constructor(options: ReplayRunnerOptions) {
+    this.#options = options
+    this.#policies = new Policies(options.store, { read: async call => ({ value: await call() }) })
+  }
+
+  /** One has changed: it is looked at now. */
+  wake(): void {
+    this.#isLookDue = true
+    this.#nap.abort()
+  }
+
+  /** Until the signal. What fails is told, and tried again. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, onProblem } = this.#options
+    while (!signal.aborted) {
+      let napMs = LOOK_MS
+      this.#nap = new AbortController()
+      try {
+        napMs = await this.step()
+        if (this.#isLookDue) continue
+      } catch (error) {
+        if (!signal.aborted) onProblem(error)
+        this.#isLookDue = true
+      }
+      await clock.sleep(napMs, AbortSignal.any([signal, this.#nap.signal])).catch(() => undefined)
+    }
+  }
+
+  /** One step of each; answers how long there is nothing to do. */
+  async step(): Promise<number> {
+    const { now } = this.#options
+    if (this.#isLookDue || now() - this.#lookedAt >= LOOK_MS) await this.#look()
+    let napMs = LOOK_MS
+    for (const { replayId } of this.#awake) {
+      if (!this.#options.serves(partitionOfTask(replayId))) continue
+      const stored = await findReplay(this.#options.store, replayId)
+      if (stored !== undefined) napMs = Math.min(napMs, await this.#stepOf(stored))
+    }
+    return napMs
+  }
+
+  /** What is at rest has its step now, and is left alone until the next look. */
+  async #look(): Promise<void> {
+    const { store, now, serves } = this.#options
+    const lookedAt = now()
+    this.#isLookDue = false
+    const awake: StoredReplay[] = []
+    let cursor: string | undefined
+    for (let pages = 0; pages < MOST_PAGES; pages++) {
+      const page = await store.records({ kind: 'replay', limit: PAGE, ...(cursor !== undefined && { cursor }) })
+      for (const stored of page.items.map(storedReplay)) {
+        if (stored.replay.status === 'PLANNING' || isUnderWay(stored.replay)) awake.push(stored)
+        else if (serves(partitionOfTask(stored.replayId))) await this.#take(stored, NOTHING_KNOWN)
+      }
+      cursor = page.nextCursor
+      if (cursor === undefined) break
+    }
+    this.#awake = awake
+    this.#lookedAt = lookedAt
+  }
+
+  async #stepOf(stored: StoredReplay): Promise<number> {
+    const { store } = this.#options
+    const { replayId, replay } = stored
+    // Somebody else's may have been set going before it, and not been seen yet.
+    if (isUnderWay(replay) && replay.start.at > this.#lookedAt) this.#isLookDue = true
+    if (this.#isLookDue) return 0
+    const counts = replay.status === 'PLANNING' ? NO_COUNTS : await store.replayCounts(replayId)
+    const ahead = isUnderWay(replay) ? this.#aheadOf(stored) : undefined
+    return this.#take(stored, { counts, ...(ahead !== undefined && { ahead }) })
+  }
+
+  /** The first of those that were set going earlier and send to the same destination. */
+  #aheadOf({ replayId, tenant, replay }: StoredReplay): string | undefined {
+    const isEarlier = (other: StoredReplay): boolean =>
+      other.replay.start.at < replay.start.at ||
+      (other.replay.start.at === replay.start.at && other.replayId < replayId)
+    const others = this.#awake.filter(
+      other => other.tenant === tenant && other.replayId !== replayId && isUnderWay(other.replay),
+    )
+    return others.find(other => isEarlier(other) && overlap(other.replay, replay))?.replayId
+  }
+
+  /** Answers how long the replay can be left alone. */
+  async #take(stored: StoredReplay, known: Omit<ReplayMoment, 'now'>): Promise<number> {
+    const { store, now } = this.#options
+    const { replayId, tenant, version } = stored
+    const moment = { ...known, now: now() }
+    const step = nextStep(stored.replay, moment)
+    switch (step.kind) {
+      case 'rest':
+        return isUnderWay(stored.replay) ? STEP_MS : LOOK_MS
+      case 'count':
+        await this.#count(stored)
+        return 0
+      case 'move':
+        await this.#move(stored, step, moment)
+        return STEP_MS
+      case 'become':
+        await writeReplay(store, stored, step.replay, auditOf(stored, step.replay))
+        // Whoever waited for it can go on.
+        if (step.replay.status !== stored.replay.status) this.#isLookDue = true
+        return 0
+      case 'forget':
+        await store.forgetReplay(replayId)
+        await store.writeRecord({ kind: 'replay', id: replayId, tenant, document: null, ifVersion: version })
+        return LOOK_MS
+    }
+  }
+
+  async #count(stored: StoredReplay): Promise<void> {
+    const { store, now } = this.#options
+    const page = await readCandidates(store, stored, { cursor: stored.replay.cursor, limit: COUNT_PAGE })
+    const candidates = []
+    for (const letter of page.letters)
+      candidates.push({ ...letter, hasPolicy: (await this.#policyOf(letter)) !== 'missing' })
+    const { gone, nextCursor } = page
+    const counted = { candidates, gone, ...(nextCursor !== undefined && { nextCursor }) }
+    await writeReplay(store, stored, countPage(stored.replay, counted, now()))
+  }
+
+  async #move(
+    stored: StoredReplay,
+    { turns }: Extract<ReplayStep, { kind: 'move' }>,
+    moment: ReplayMoment,
+  ): Promise<void> {
+    const { store, onMoved } = this.#options
+    const { replayId, replay } = stored
+    const asks = []
+    let cursor = replay.cursor
+    for (let pages = 0; pages < MOST_MOVE_PAGES && asks.length < turns.length; pages++) {
+      const page = await readCandidates(store, stored, { cursor, limit: turns.length - asks.length })
+      for (const letter of page.letters) {
+        const policy = await this.#policyOf(letter)
+        if (policy === 'missing' || skippedBecause(replay, { ...letter, hasPolicy: true }) !== undefined) continue
+        const dueAt = Math.round(turns[asks.length]!)
+        const progress = { ...replayed(letter, policy, dueAt), replayId }
+        asks.push({ taskId: letter.taskId, generation: letter.progress.generation, progress, dueAt })
+      }
+      cursor = page.nextCursor
+      if (cursor === undefined) break
+    }
+    if (asks.length > 0) await store.replayMany(asks)
+    onMoved?.(asks.length)
+    const taken = turns.slice(0, asks.length)
+    await writeReplay(
+      store,
+      stored,
+      afterMove(replay, { taken, ...(cursor !== undefined && { nextCursor: cursor }) }, moment),
+    )
+  }
+
+  async #policyOf(letter: DeadLetter): Promise<Exclude<Awaited<ReturnType<Policies['find']>>, undefined>> {
+    return (await this.#policies.find(letter))!
+  }
+}
+
+/** What is at rest has nothing to do with counts. */
+const NOTHING_KNOWN = { counts: NO_COUNTS }
+
+/** What the service decides by itself is written down where somebody would ask who it was. */
+function auditOf({ replayId, tenant, replay: before }: StoredReplay, after: ReplayDocument): AuditLine | undefined {
+  const line = { tenant, actor: 'system', subject: replayId } as const
+  if (after.status === before.status) return undefined
+  if (after.status === 'STOPPED') return { ...line, action: 'replay.stop', details: { ...after.stopped } }
+  if (after.status === 'CANCELLED') return { ...line, action: 'replay.cancel', details: { endedFor: after.endedFor } }
+  return undefined
+}
