@@ -11,6 +11,8 @@ import type {
   PolicyVersion,
   ProblemCode,
   ProblemDetails,
+  Replay,
+  ReplayInput,
   RetryTask,
   RetryTaskInput,
   Series,
@@ -36,6 +38,8 @@ const SHAPES: {
   readonly Explanation: Fields<Explanation>
   readonly GapEvent: Fields<GapEvent>
   readonly Problem: Fields<ProblemDetails>
+  readonly Replay: Fields<Replay>
+  readonly ReplayInput: Fields<ReplayInput>
   readonly RetryPolicy: Fields<PolicyVersion>
   readonly RetryTask: Fields<RetryTask>
   readonly RetryTaskInput: Fields<RetryTaskInput>
@@ -118,6 +122,39 @@ const SHAPES: {
     taskStatus: 'perhaps',
     requestId: 'always',
   },
+  Replay: {
+    replayId: 'always',
+    status: 'always',
+    statusSince: 'always',
+    filter: 'always',
+    include: 'always',
+    ratePerSecond: 'always',
+    canary: 'always',
+    stopOnFailureRate: 'always',
+    overLast: 'always',
+    reason: 'perhaps',
+    createdBy: 'always',
+    asOf: 'always',
+    selected: 'always',
+    skipped: 'always',
+    destinations: 'always',
+    hasMoreDestinations: 'always',
+    counts: 'always',
+    rateNow: 'always',
+    waitsFor: 'perhaps',
+    stopped: 'perhaps',
+    endedFor: 'perhaps',
+    newSince: 'perhaps',
+  },
+  ReplayInput: {
+    filter: 'always',
+    ratePerSecond: 'always',
+    canary: 'perhaps',
+    stopOnFailureRate: 'perhaps',
+    overLast: 'perhaps',
+    include: 'perhaps',
+    reason: 'perhaps',
+  },
   RetryPolicy: {
     policyId: 'always',
     version: 'always',
@@ -192,10 +229,12 @@ const CODES: { readonly [code in ProblemCode]: true } = {
   'task-not-found': true,
   'body-not-found': true,
   'policy-not-found': true,
+  'replay-not-found': true,
   'method-not-allowed': true,
   'not-acceptable': true,
   'request-timeout': true,
   'wrong-status': true,
+  'wrong-replay-status': true,
   'body-too-large': true,
   'batch-too-large': true,
   'url-too-long': true,
@@ -205,6 +244,7 @@ const CODES: { readonly [code in ProblemCode]: true } = {
   'backlog-full': true,
   'bodies-full': true,
   'intake-limited': true,
+  'too-many-replays': true,
   'headers-too-large': true,
   'internal-error': true,
   'too-many-listeners': true,

@@ -6,6 +6,7 @@ import { follow, waitFor, type WaitForOptions } from './follow.ts'
 import { listing, type Listing } from './listing.ts'
 import { checkClientOptions, type ClientOptions } from './options.ts'
 import { policiesOf, type Policies } from './policies.ts'
+import { replaysOf, type Replays } from './replays.ts'
 import { readSeries } from './series.ts'
 import { tasksOf, type Tasks } from './tasks.ts'
 import type { Destination } from './wire/destination.ts'
@@ -20,6 +21,7 @@ export interface Client {
   readonly tasks: Tasks
   readonly policies: Policies
   readonly deadLetters: DeadLetters
+  readonly replays: Replays
   readonly destinations: Destinations
   /** The task once it has ended: `SUCCEEDED`, `EXHAUSTED` or `CANCELLED`. */
   waitFor(taskId: string, options?: WaitForOptions): Promise<RetryTask>
@@ -55,6 +57,7 @@ export function createClient(options: ClientOptions): Client {
     tasks,
     policies: policiesOf(caller),
     deadLetters: deadLettersOf(caller),
+    replays: replaysOf(caller),
     destinations: {
       list: ({ signal } = {}) =>
         listing(query => caller.ask<Page<Destination>>({ method: 'GET', path: '/destinations', query, signal })),

@@ -8,6 +8,7 @@ import { DEFAULT_TENANT } from './access/caller.ts'
 import type { ServiceConfig } from './config.ts'
 import { createDispatcher, type Dispatcher } from './dispatch/dispatcher.ts'
 import { addPracticeEndpoints } from './practice/practice.ts'
+import { ReplayRunner } from './replays/replay-runner.ts'
 import { createApi } from './routes/api.ts'
 import { DEFAULT_LIMITS, type Health } from './routes/context.ts'
 import { StartFailure } from './start-failure.ts'
@@ -81,9 +82,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     slots: config.concurrency,
     events: tellAll(listeners),
   })
+  const replays = new ReplayRunner({
+    store,
+    clock,
+    now,
+    serves: partition => dispatcher.serves(partition),
+    onMoved: count => metrics.replaysMoved(count),
+    onProblem: error => api.log.warn({ error }, 'a replay could not go on; it is tried again'),
+  })
   const api = createApi({
     store,
     dispatching: dispatcher,
+    wakeReplays: () => replays.wake(),
     clock: clockWith(clock, now),
     wallNow: () => clock.now(),
     random: systemRandom,
@@ -113,6 +123,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const url = await listen(api, config, closeAll)
   dispatcher.start()
   sampling.start()
+  void replays.run(upkeep.signal)
   void keepTidy({ store, clock, signal: upkeep.signal, onProblem: error => api.log.warn({ error }, 'sweeping failed') })
   return {
     url,
@@ -121,6 +132,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     async stop() {
       // At once: a client that has sent half a request keeps the API open, and must not keep attempts going.
       const stopped = dispatcher.stop({ graceMs: GRACE_MS })
+      upkeep.abort()
       await api.close()
       await stopped
       await closeAll()

@@ -69,6 +69,7 @@ export async function startApi(asked: ServeOptions = {}): Promise<Served> {
   const api = createApi({
     store,
     dispatching: { view: lane => views.get(lane), cut: taskId => void cut.push(taskId) },
+    wakeReplays: () => {},
     clock,
     wallNow: () => clock.now(),
     random: seededRandom(1),

@@ -16,6 +16,7 @@ import { addDestinations } from './destinations.ts'
 import { addOpenApi, describeApi } from './openapi.ts'
 import { PolicyBook } from './policies/policy-book.ts'
 import { addPolicies } from './policies/policy-routes.ts'
+import { addReplays } from './replays/replay-routes.ts'
 import { foreign, guardJsonRequests, guardRequests } from './requests/guard.ts'
 import { readJsonBodies } from './requests/json-body.ts'
 import { createRequestIds } from './requests/request-ids.ts'
@@ -88,6 +89,7 @@ function addRoutes(api: FastifyInstance, context: ApiContext): void {
     addOneTask(scope, context, policies)
     addPolicies(scope, context, policies)
     addDeadLetters(scope, context)
+    addReplays(scope, context)
     addDestinations(scope, context)
     addSeries(scope, context)
     addServiceState(scope, context)

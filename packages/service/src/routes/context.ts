@@ -9,6 +9,8 @@ import type { Live } from '../telemetry/live.ts'
 export interface ApiContext {
   readonly store: TaskStore
   readonly dispatching: Dispatching
+  /** Tells whoever runs replays that one has changed. */
+  readonly wakeReplays: () => void
   /**
    * `now` is the store's time as far as this instance knows it: tasks are due by the store's clock, and one that was
    * dated by another would be late, or early, by as much as they differ.

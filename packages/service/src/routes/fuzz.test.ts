@@ -21,10 +21,12 @@ const RUNS = 40
 let served: Served
 let document: OpenApi
 let taskIds: string[]
+let replayIds: string[]
 beforeAll(async () => {
   served = await startApi()
   document = (await served.ask('GET', '/openapi.json')).json
   taskIds = await oneOfEachStatus()
+  replayIds = await someReplays()
 })
 afterAll(() => served.close())
 
@@ -39,6 +41,15 @@ async function oneOfEachStatus(): Promise<string[]> {
   await attempt(served, succeeded!, { outcome: { kind: 'success' } })
   await attempt(served, exhausted!, { outcome: { kind: 'failure', fault: 'permanent' }, errorCode: 'http-400' })
   await served.ask('DELETE', `/retry-tasks/${cancelled}`)
+  return ids
+}
+
+/** Planned, and cancelled; nobody counts or runs them here. */
+async function someReplays(): Promise<string[]> {
+  const body = { filter: { destination: 'https://exhausted.example' }, ratePerSecond: 10 }
+  const ids: string[] = []
+  for (let n = 0; n < 3; n++) ids.push((await served.ask('POST', '/replays', { body })).json.replayId)
+  await served.ask('POST', `/replays/${ids[0]}/cancel`)
   return ids
 }
 
@@ -66,6 +77,7 @@ function known(): { readonly [name: string]: Arbitrary<unknown> } {
     attemptsMade: fc.nat(1),
     elapsedMs: fc.nat(1_000),
     taskId: fc.constantFrom(...taskIds),
+    replayId: fc.constantFrom(...replayIds),
   }
 }
 
@@ -151,6 +163,13 @@ const OPERATIONS = [
   'listDestinations',
   'getSeries',
   'listen',
+  'planReplay',
+  'listReplays',
+  'getReplay',
+  'runReplay',
+  'pauseReplay',
+  'resumeReplay',
+  'cancelReplay',
   'isAlive',
   'isReady',
   'getMetrics',

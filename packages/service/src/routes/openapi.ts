@@ -5,6 +5,7 @@ import type { ApiContext } from './context.ts'
 import { answer, BATCH_RESULT, CAUSE, DESTINATION, PROBLEM, refusals } from './schemas/answers.ts'
 import { operation, TAGS } from './schemas/operation.ts'
 import { RETRY_POLICY, RETRY_POLICY_INPUT } from './schemas/policy.ts'
+import { REPLAY, REPLAY_INPUT } from './schemas/replay.ts'
 import { parameters, type ComponentName } from './schemas/schema.ts'
 import { RETRY_TASK_INPUT } from './schemas/task-input.ts'
 import { ATTEMPT, EXPLANATION, RETRY_TASK } from './schemas/task.ts'
@@ -20,6 +21,8 @@ const COMPONENTS: { readonly [name in ComponentName]: TSchema } = {
   Explanation: EXPLANATION,
   GapEvent: GAP_EVENT,
   Problem: PROBLEM,
+  Replay: REPLAY,
+  ReplayInput: REPLAY_INPUT,
   RetryPolicy: RETRY_POLICY,
   RetryPolicyInput: RETRY_POLICY_INPUT,
   RetryTask: RETRY_TASK,

@@ -243,6 +243,7 @@ describe('the text', () => {
     'retry_destination_budget_balance',
     'retry_destination_oldest_due_seconds',
     'retry_destination_breaker_state',
+    'retry_replay_moved_total',
   ]
   const full = (): Promise<string> => {
     const { events, scrape } = setting({ lanes: [laneAt('https://a.example', 1)] })

@@ -1,4 +1,4 @@
-import { Registry } from '@prometheus-io/client'
+import { Counter, Registry } from '@prometheus-io/client'
 import { CountedEvents } from './counted.ts'
 import type { DispatchEvents } from './events.ts'
 import { Gauges, type ServiceReading } from './gauges.ts'
@@ -18,6 +18,8 @@ const DEFAULT_METRICS = { mostPolicies: 100, mostDestinations: 100 } as const
 export interface ServiceMetrics {
   /** To be told what happens. */
   readonly events: DispatchEvents
+  /** So many dead letters were brought back by a replay of many. */
+  replaysMoved(count: number): void
   /** The answer to a scrape. */
   scrape(): Promise<{ readonly contentType: string; readonly text: string }>
 }
@@ -28,8 +30,14 @@ export function createServiceMetrics(options: MetricsOptions): ServiceMetrics {
   const registry = new Registry()
   const events = new CountedEvents(registry, mostPolicies)
   const gauges = new Gauges(registry, mostDestinations)
+  const moved = new Counter({
+    name: 'retry_replay_moved_total',
+    help: 'Dead letters that replays of many brought back.',
+    registers: [registry],
+  })
   return {
     events,
+    replaysMoved: count => moved.inc(count),
     async scrape() {
       gauges.show(await read())
       return { contentType: registry.contentType, text: await registry.metrics() }

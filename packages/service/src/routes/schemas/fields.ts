@@ -27,6 +27,13 @@ export const destinationField: TString = Type.String({
   examples: ['https://api.example'],
 })
 
+export const reasonField: TString = Type.String({
+  minLength: 1,
+  maxLength: 500,
+  description: 'Why, for whoever reads the audit.',
+  examples: ['INC-2231'],
+})
+
 export const statusField: Schema<TaskStatus> = wordOf(TASK_STATUSES)
 
 /** Ten years, as for policies: a longer wait is a slip of the keyboard. */

@@ -4,7 +4,7 @@ import type { ResponseSchema } from './answers.ts'
 
 export type Tag = (typeof TAGS)[number]
 
-export const TAGS = ['tasks', 'policies', 'dead letters', 'destinations', 'watching', 'service'] as const
+export const TAGS = ['tasks', 'policies', 'dead letters', 'replays', 'destinations', 'watching', 'service'] as const
 
 /** What an operation takes and answers, and what it is called: nothing is served that is not described. */
 export interface Operation {

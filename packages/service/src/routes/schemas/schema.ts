@@ -54,6 +54,8 @@ export type ComponentName =
   | 'Explanation'
   | 'GapEvent'
   | 'Problem'
+  | 'Replay'
+  | 'ReplayInput'
   | 'RetryPolicy'
   | 'RetryPolicyInput'
   | 'RetryTask'

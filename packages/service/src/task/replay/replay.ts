@@ -96,7 +96,15 @@ export const REPLAY_STATUSES = [
 export const INCLUDABLE = ['permanent', 'not-idempotent'] as const
 export type Includable = (typeof INCLUDABLE)[number]
 
-export type SkippedBecause = Includable | 'body-missing' | 'policy-missing' | 'no-longer-dead'
+export type SkippedBecause = (typeof SKIPPED_BECAUSE)[number]
+
+export const SKIPPED_BECAUSE = [
+  'permanent',
+  'not-idempotent',
+  'body-missing',
+  'policy-missing',
+  'no-longer-dead',
+] as const
 
 export interface Skipped {
   readonly because: SkippedBecause

@@ -71,8 +71,9 @@ function stepOfRun(replay: ReplayDocument, moment: ReplayMoment): ReplayStep {
   return isPulseDue(replay, now) ? { kind: 'become', replay: withPulse(replay, counts, now) } : REST
 }
 
-function waitingFor({ waitsFor: _, ...replay }: ReplayDocument, ahead: string | undefined): ReplayDocument {
-  return ahead === undefined ? replay : { ...replay, waitsFor: ahead }
+function waitingFor(replay: ReplayDocument, ahead: string | undefined): ReplayDocument {
+  const { waitsFor: _, ...rest } = replay
+  return ahead === undefined ? rest : { ...rest, waitsFor: ahead }
 }
 
 /**
@@ -140,13 +141,13 @@ function withPulse(replay: ReplayDocument, { sent }: ReplayCounts, now: number):
 }
 
 /** Sent per second, lately. */
-export function rateNow(replay: ReplayDocument, { sent }: ReplayCounts, now: number): number {
+export function rateNow(replay: ReplayDocument, { sent }: Pick<ReplayCounts, 'sent'>, now: number): number {
   const [before] = replay.pulses
   if (!isUnderWay(replay) || before === undefined || now <= before.at) return 0
   return ((sent - before.sent) * 1_000) / Math.max(1_000, now - before.at)
 }
 
 /** Selected, and neither moved nor found to be gone. */
-export function leftOf(replay: ReplayDocument, { moved }: ReplayCounts): number {
+export function leftOf(replay: ReplayDocument, { moved }: Pick<ReplayCounts, 'moved'>): number {
   return replay.status === 'FINISHED' ? 0 : Math.max(0, replay.selected - moved)
 }

@@ -1,0 +1,225 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { actOnReplay, MOST_REPLAYS, planReplay, type Operator } from '../../replays/operate-replays.ts'
+import { findReplay, storedReplay, type StoredReplay } from '../../replays/stored-replay.ts'
+import { cursorOf } from '../../stores/cursor.ts'
+import {
+  PLAN_DEFAULTS,
+  REPLAY_STATUSES,
+  type ReplayAction,
+  type ReplayPlan,
+  type ReplayStatus,
+} from '../../task/replay/replay.ts'
+import { TASK_ID_BYTES } from '../../task/task-id.ts'
+import { Refusal } from '../answers/refusal.ts'
+import type { ApiContext } from '../context.ts'
+import { callerOf } from '../requests/caller.ts'
+import { emptyBodyIsNone } from '../requests/optional-body.ts'
+import { readNumbers } from '../requests/query.ts'
+import { problemsOfRanges } from '../requests/ranges.ts'
+import { invalid } from '../requests/validation.ts'
+import { answer, refusals } from '../schemas/answers.ts'
+import { DEFAULT_PAGE, pageFields, reasonField, taskIdField, type PageQuery } from '../schemas/fields.ts'
+import { operation } from '../schemas/operation.ts'
+import { rateField, type ReplayInput } from '../schemas/replay.ts'
+import { component, pageOf, parameters, wordOf } from '../schemas/schema.ts'
+import { newSince, replayView } from './replay-view.ts'
+
+interface OneReplay {
+  readonly Params: { readonly replayId: string }
+}
+
+interface Acting extends OneReplay {
+  readonly Body: { readonly reason?: string; readonly ratePerSecond?: number }
+}
+
+type ReplayQuery = PageQuery & { readonly status?: ReplayStatus }
+
+const REPLAY = component('Replay')
+const PATH = parameters({
+  replayId: { ...taskIdField, 'x-takes': 'the id of a replay: a UUID of version 7, in small letters' },
+})
+const QUERY = parameters({ status: Type.Optional(wordOf(REPLAY_STATUSES)), ...pageFields })
+const NO_QUERY = parameters({})
+const CURSOR = cursorOf('replays', 'string')
+
+/** Dead letters brought back, many at a time: first a plan that can be read, then its run. */
+export function addReplays(api: FastifyInstance, context: ApiContext): void {
+  const { store, clock, random, wakeReplays } = context
+
+  api.post<{ Body: ReplayInput }>(
+    '/replays',
+    {
+      schema: operation({
+        operationId: 'planReplay',
+        summary: 'Plan the replay of many dead letters: what it selects, what it leaves alone; nothing is sent',
+        tags: ['replays'],
+        querystring: NO_QUERY,
+        body: component('ReplayInput'),
+        response: {
+          201: answer(REPLAY, 'It is being counted; what died later is no part of it.', {
+            location: 'Where to read it.',
+          }),
+          ...refusals(408, 413, 415, 429, 431),
+        },
+      }),
+    },
+    async (request, reply) => {
+      const plan = planOf(request.body)
+      const bytes = Uint8Array.from({ length: TASK_ID_BYTES }, () => Math.floor(random() * 256))
+      const stored = await planReplay(store, operatorOf(request, plan.reason), {
+        plan,
+        now: clock.now(),
+        random: bytes,
+      })
+      if (stored === undefined) throw tooMany()
+      wakeReplays()
+      return reply
+        .code(201)
+        .header('location', `/replays/${stored.replayId}`)
+        .send(await replayView(stored, store, clock.now()))
+    },
+  )
+
+  api.get<{ Querystring: ReplayQuery }>(
+    '/replays',
+    {
+      preValidation: readNumbers(QUERY),
+      schema: operation({
+        operationId: 'listReplays',
+        summary: 'Replays of the last week, the newest first',
+        tags: ['replays'],
+        querystring: QUERY,
+        response: { 200: answer(pageOf(REPLAY), 'A page.'), ...refusals() },
+      }),
+    },
+    async (request, reply) => {
+      const { cursor, limit = DEFAULT_PAGE, status } = request.query
+      const { tenant } = callerOf(request)
+      const { items } = await store.records({ kind: 'replay', tenant, limit: MOST_REPLAYS })
+      const before = cursor === undefined ? undefined : CURSOR.read(cursor)[0]
+      const rest = items
+        .map(storedReplay)
+        .toReversed()
+        .filter(({ replayId }) => before === undefined || replayId < before)
+        .filter(({ replay }) => status === undefined || replay.status === status)
+      const page = rest.slice(0, limit)
+      const last = page.at(-1)
+      return reply.send({
+        items: await Promise.all(page.map(stored => replayView(stored, store, clock.now()))),
+        ...(rest.length > limit && last !== undefined && { nextCursor: CURSOR.write([last.replayId]) }),
+      })
+    },
+  )
+
+  api.get<OneReplay>(
+    '/replays/:replayId',
+    {
+      schema: operation({
+        operationId: 'getReplay',
+        summary: 'How far a replay is, and what became of what it sent',
+        tags: ['replays'],
+        params: PATH,
+        querystring: NO_QUERY,
+        response: { 200: answer(REPLAY, 'The replay.'), ...refusals(404) },
+      }),
+    },
+    async (request, reply) => {
+      const stored = await findReplay(store, request.params.replayId)
+      if (stored === undefined || stored.tenant !== callerOf(request).tenant)
+        throw unknownReplay(request.params.replayId)
+      const since = await newSince(stored, store)
+      const view = await replayView(stored, store, clock.now())
+      return reply.send({ ...view, ...(since !== undefined && { newSince: since }) })
+    },
+  )
+
+  for (const { kind, summary, done } of ACTIONS)
+    api.post<Acting>(
+      `/replays/:replayId/${kind}`,
+      {
+        preValidation: emptyBodyIsNone,
+        schema: operation({
+          operationId: `${kind}Replay`,
+          summary,
+          tags: ['replays'],
+          params: PATH,
+          querystring: NO_QUERY,
+          body: Type.Object(
+            {
+              reason: Type.Optional(reasonField),
+              ...(kind === 'resume' && { ratePerSecond: Type.Optional(rateField) }),
+            },
+            { additionalProperties: false },
+          ),
+          response: { 200: answer(REPLAY, done), ...refusals(404, 408, 409, 413, 415, 431) },
+        }),
+      },
+      async (request, reply) => {
+        const { reason, ratePerSecond } = request.body
+        const { replayId } = request.params
+        const action: ReplayAction = { kind, ...(ratePerSecond !== undefined && { ratePerSecond }) }
+        const ask = { replayId, action, now: () => clock.now() }
+        const acted = await actOnReplay(store, operatorOf(request, reason), ask)
+        if (acted.kind === 'unknown') throw unknownReplay(replayId)
+        if (acted.kind === 'refused') throw wrongStatus(acted.stored)
+        wakeReplays()
+        return reply.send(await replayView(acted.stored, store, clock.now()))
+      },
+    )
+}
+
+const ACTIONS: readonly { readonly kind: ReplayAction['kind']; readonly summary: string; readonly done: string }[] = [
+  { kind: 'run', summary: 'Run a plan as it was read', done: 'It is under way.' },
+  { kind: 'pause', summary: 'Move nothing more for now', done: 'What was moved, a second’s worth, is still sent.' },
+  { kind: 'resume', summary: 'Go on, perhaps at another rate', done: 'It is under way.' },
+  { kind: 'cancel', summary: 'End it; what was not moved stays dead', done: 'It has ended.' },
+]
+
+function planOf(input: ReplayInput): ReplayPlan {
+  const { filter } = input
+  const { taskIds, ...others } = filter
+  const problems = problemsOfRanges(filter).map(problem => ({ ...problem, at: `filter.${problem.at}` }))
+  if (Object.keys(filter).length === 0)
+    problems.push({ at: 'filter', is: {}, say: 'must name something: without it every dead letter would be replayed' })
+  if (taskIds !== undefined && Object.keys(others).length > 0)
+    problems.push({ at: 'filter.taskIds', is: taskIds, say: 'must be the only field of the filter: it names them all' })
+  if (problems.length > 0) throw invalid('body', problems)
+  // Ids are in the order of time: the oldest go first here too.
+  const sorted = taskIds === undefined ? {} : { taskIds: [...new Set(taskIds)].toSorted() }
+  return { ...PLAN_DEFAULTS, ...input, filter: { ...others, ...sorted } }
+}
+
+function operatorOf(request: FastifyRequest, reason: string | undefined): Operator {
+  const { tenant, actor } = callerOf(request)
+  return { tenant, actor, reason }
+}
+
+function unknownReplay(replayId: string): Refusal {
+  return new Refusal('replay-not-found', {
+    detail: `${replayId} is unknown: it never was, or it ended more than a week ago.`,
+  })
+}
+
+function tooMany(): Refusal {
+  return new Refusal('too-many-replays', {
+    detail: `There are ${MOST_REPLAYS} of the last week already. Those that ended are forgotten a week after their end.`,
+    headers: { 'retry-after': '3600' },
+  })
+}
+
+function wrongStatus({ replayId, replay: { status } }: StoredReplay): Refusal {
+  return new Refusal('wrong-replay-status', { detail: `${replayId} is ${status}. ${INSTEAD[status]}` })
+}
+
+/** What can be done with a replay as it is. */
+const INSTEAD: { readonly [status in ReplayStatus]: string } = {
+  PLANNING: 'Its selection is being counted: ask again when it is PLANNED, or cancel it.',
+  PLANNED: 'It can be run, or cancelled.',
+  CANARY: 'It can be paused, or cancelled.',
+  RUNNING: 'It can be paused, or cancelled.',
+  PAUSED: 'It can be resumed, or cancelled.',
+  STOPPED: 'Its own rule stopped it. It can be resumed, or cancelled.',
+  CANCELLED: 'It has ended: plan another one.',
+  FINISHED: 'It has ended: plan another one.',
+}
