@@ -300,6 +300,7 @@ describe('more than anybody can read', () => {
     const byNumber = streaming({ events: 10 })
     const byBytes = streaming({ bytes: 6_500 })
     for (const { clock, listen, stream } of [byNumber, byBytes]) {
+      for (const tenant of ['one', 'two']) listen({ tenant }).leave?.()
       for (let n = 0; n < 100; n++) stream.taskChanged(aChange({ tenant: n % 2 === 0 ? 'one' : 'two' }))
       const { ear } = listen({ tenant: 'two', since: '5f0c7a1b-0' })
       await clock.advance(100)

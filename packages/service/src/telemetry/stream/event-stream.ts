@@ -95,6 +95,7 @@ export class EventStream implements Alarm {
   listen({ tenant, filter, since, outlet, isStillAllowed }: Listen): (() => void) | undefined {
     if (!this.hasRoom(tenant)) return undefined
     const feed = this.#feeds.of(tenant)
+    feed.isHeard = true
     const audience = this.#audienceOf(feed, filter)
     const heard = since === undefined ? audience.cursor : feed.numberOf(since)
     const now = this.#clock.monotonic()

@@ -20,6 +20,8 @@ export class Feed {
   readonly #kept = new Deque<Kept>()
   /** The number of the last event; the first is 1. */
   newest = 0
+  /** Whether anybody has ever listened: before that nobody has an id to come back with, and nothing is kept. */
+  isHeard = false
 
   constructor(tenant: string, instance: string) {
     this.tenant = tenant

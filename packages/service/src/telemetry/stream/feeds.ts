@@ -33,6 +33,7 @@ export class Feeds {
   }
 
   append(feed: Feed, event: StreamEvent): void {
+    if (!feed.isHeard) return void feed.newest++
     this.#bytes += feed.append(event)
     this.#order.push(feed)
     while (this.#order.size > this.#limits.events || this.#bytes > this.#limits.bytes)
