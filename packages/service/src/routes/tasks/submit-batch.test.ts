@@ -167,7 +167,7 @@ describe('a list', () => {
           assert.equal(status === 400 && json.code === 'bad-json', !isJson(broken), broken)
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 40 },
     )
   })
 })
