@@ -46,10 +46,10 @@ describe('the configuration', () => {
 
   it('reports every problem of every source at once, by the name that was typed', () => {
     const config = fileWith('{ "prot": 1, "concurrency": 0 }')
-    const problems = problemsOf({ config, host: '0.0.0.0', store: 'mysql' }, { SECONDWIND_PORT: '70000' })
+    const problems = problemsOf({ config, host: 'a b', store: 'mysql' }, { SECONDWIND_PORT: '70000' })
     assert.deepEqual(problems, [
       `${config}: prot is an unknown field; did you mean port?`,
-      '--host must be a loopback address such as 127.0.0.1 or ::1: without keys nobody else may reach the service',
+      '--host must be an address or a name to listen on, such as 127.0.0.1 or ::',
       'SECONDWIND_PORT must be a whole number from 0 to 65535',
       '--store must be one of sqlite, memory',
       `${config}: concurrency must be a whole number from 1 to 10000`,

@@ -5,7 +5,6 @@
 import { check } from '@secondwind/resilience/rules'
 import type { Problem } from '@secondwind/resilience'
 import { readFileSync } from 'node:fs'
-import { isLoopback } from './loopback.ts'
 import { parseAllowTarget } from './targets/allow-target.ts'
 
 export interface ServiceConfig {
@@ -18,6 +17,8 @@ export interface ServiceConfig {
   readonly concurrency: number
   /** Targets inside that may be called all the same: hosts, host:port, CIDR. */
   readonly allowTarget: readonly string[]
+  /** A key with which everything may be done, so that others can be made. */
+  readonly adminKey?: string
 }
 
 export type StoreKind = (typeof STORE_KINDS)[number]
@@ -43,7 +44,11 @@ export const DEFAULT_CONFIG: ServiceConfig = {
 }
 
 export const SETTINGS: readonly Setting[] = [
-  { name: 'host', usage: '<address>', say: `the address to listen on (${DEFAULT_CONFIG.host}); loopback only` },
+  {
+    name: 'host',
+    usage: '<address>',
+    say: `the address to listen on (${DEFAULT_CONFIG.host}); others than loopback need keys`,
+  },
   { name: 'port', usage: '<number>', say: `the port to listen on (${DEFAULT_CONFIG.port}); 0 takes a free one` },
   { name: 'data', usage: '<directory>', say: `where tasks are kept (${DEFAULT_CONFIG.data})` },
   { name: 'store', usage: '<kind>', say: `what keeps them (${DEFAULT_CONFIG.store})`, choices: STORE_KINDS },
@@ -53,6 +58,11 @@ export const SETTINGS: readonly Setting[] = [
     usage: '<host>',
     say: 'a target inside that may be called: a host, host:port or CIDR; repeated, or with commas between',
     isList: true,
+  },
+  {
+    name: 'admin-key-file',
+    usage: '<file>',
+    say: 'a file with a key for everything: at least 32 characters, in one line',
   },
 ]
 
@@ -95,6 +105,7 @@ const FIELDS: { readonly [name: string]: keyof ServiceConfig } = {
   store: 'store',
   concurrency: 'concurrency',
   'allow-target': 'allowTarget',
+  'admin-key-file': 'adminKey',
 }
 
 interface ConfigFile {
@@ -145,9 +156,9 @@ type Reader = (given: unknown) => { readonly value: unknown } | { readonly must:
 
 const READERS: { readonly [name: string]: Reader } = {
   host: given =>
-    typeof given === 'string' && isLoopback(given)
+    typeof given === 'string' && HOST.test(given)
       ? { value: given }
-      : { must: 'a loopback address such as 127.0.0.1 or ::1: without keys nobody else may reach the service' },
+      : { must: 'an address or a name to listen on, such as 127.0.0.1 or ::' },
   port: wholeNumber(0, 65_535),
   data: given => (typeof given === 'string' && given !== '' ? { value: given } : { must: 'a directory' }),
   store: given =>
@@ -160,6 +171,23 @@ const READERS: { readonly [name: string]: Reader } = {
     const must = given.map(entry => parseAllowTarget(String(entry)).must).find(wrong => wrong !== undefined)
     return must === undefined ? { value: given.map(String) } : { must }
   },
+  'admin-key-file': readAdminKey,
+}
+
+/** A name, an IPv4 or an IPv6 address. */
+const HOST = /^[A-Za-z0-9._:-]{1,253}$/
+
+const ADMIN_KEY = /^[\x21-\x7e]{32,512}$/
+
+/** Its text is never said, neither in problems nor in logs. */
+function readAdminKey(given: unknown): ReturnType<Reader> {
+  if (typeof given !== 'string' || given === '') return { must: 'a file' }
+  try {
+    const key = readFileSync(given, 'utf8').trim()
+    return ADMIN_KEY.test(key) ? { value: key } : { must: 'a file with 32 to 512 visible characters in one line' }
+  } catch (error) {
+    return { must: `a file that can be read (${(error as NodeJS.ErrnoException).code ?? 'unreadable'})` }
+  }
 }
 
 function wholeNumber(from: number, to: number): Reader {

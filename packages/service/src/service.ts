@@ -5,12 +5,15 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { DEFAULT_TENANT } from './access/caller.ts'
+import { KeyRing } from './access/key-ring.ts'
+import { SigningSecrets } from './access/signing-secrets.ts'
 import type { ServiceConfig } from './config.ts'
 import { createDispatcher, type Dispatcher } from './dispatch/dispatcher.ts'
 import { addPracticeEndpoints } from './practice/practice.ts'
 import { ReplayRunner } from './replays/replay-runner.ts'
 import { createApi } from './routes/api.ts'
 import { DEFAULT_LIMITS, type Health } from './routes/context.ts'
+import { isLoopback } from './loopback.ts'
 import { StartFailure } from './start-failure.ts'
 import { openMemoryStore } from './stores/memory/memory-store.ts'
 import { openSqliteStore } from './stores/sqlite/sqlite-store.ts'
@@ -52,6 +55,9 @@ export interface Service {
   stop(): Promise<void>
 }
 
+/** A store that gave no answer is asked again for keys and secrets. */
+const RELOAD_MS = 1_000
+
 /** Requests under way have so long to end. */
 const GRACE_MS = 10_000
 
@@ -59,6 +65,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, isDevelopment, log, logLevel, clock = systemClock } = options
   const store = await openStore(config)
   await seedDefaultPolicy(store)
+  const now = (): number => dispatcher.now()
+  const keys = new KeyRing({ store, now, ...(config.adminKey !== undefined && { adminKey: config.adminKey }) })
+  const secrets = new SigningSecrets(store, now)
+  const load = (): Promise<unknown> => Promise.all([keys.load(), secrets.load()])
+  await load()
+  if (!isLoopback(config.host) && (isDevelopment || !keys.isInForce)) {
+    await store.close()
+    throw tooOpen(config, isDevelopment)
+  }
   const rules = [
     ...config.allowTarget.flatMap(text => parseAllowTarget(text).rule ?? []),
     ...(isDevelopment ? LOOPBACK_RULES : []),
@@ -66,7 +81,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const target = createHttpTarget({ rules, connections: config.concurrency })
   const lag = watchLoopLag(clock)
   const metrics = createServiceMetrics({ read: () => readService(store, dispatcher, lag) })
-  const now = (): number => dispatcher.now()
   const live = {
     stream: new EventStream({ clock, now, instance: randomUUID().slice(0, 8) }),
     series: new SeriesBook({ now }),
@@ -80,6 +94,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     newToken: randomUUID,
     instance: randomUUID(),
     slots: config.concurrency,
+    signingSecretsOf: ({ tenant, destination }) => secrets.of(tenant, destination),
     events: tellAll(listeners),
   })
   const replays = new ReplayRunner({
@@ -90,6 +105,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     onMoved: count => metrics.replaysMoved(count),
     onProblem: error => api.log.warn({ error }, 'a replay could not go on; it is tried again'),
   })
+  const upkeep = new AbortController()
+  /** Whoever was revoked must not stay because the store gave no answer just then. */
+  const reload = (): void =>
+    void load().catch(() => clock.sleep(RELOAD_MS, upkeep.signal).then(reload, () => undefined))
+  dispatcher.orders.onRead(reload)
   const api = createApi({
     store,
     dispatching: dispatcher,
@@ -99,6 +119,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     random: systemRandom,
     limits: DEFAULT_LIMITS,
     checkTarget: targetUrl => checkTarget(targetUrl, rules),
+    keys,
+    secrets,
+    isStillAllowed: async caller => keys.isStillGood(caller),
     allow: { hosts: [] },
     live,
     metrics: () => metrics.scrape(),
@@ -112,7 +135,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   if (skew !== undefined) api.log.warn({ code: 'clock-skew' }, skew)
 
   const sampling = new Sampling({ ...live, clock, now, store, dispatching: dispatcher })
-  const upkeep = new AbortController()
   const closeAll = async (): Promise<void> => {
     upkeep.abort()
     sampling.stop()
@@ -157,6 +179,27 @@ async function seedDefaultPolicy(store: TaskStore): Promise<void> {
   const document = presets.service.retry
   const name = { tenant: DEFAULT_TENANT, policyId: document.policyId! }
   if ((await store.policy(name)) === undefined) await store.putPolicy({ ...name, document })
+}
+
+/** Whoever can reach a service without keys could have requests sent in its name, and read everybody's tasks. */
+function tooOpen({ host }: ServiceConfig, isDevelopment: boolean): StartFailure {
+  const what = `${host} can be reached from other machines`
+  if (isDevelopment)
+    return new StartFailure({
+      code: 'dev-exposed',
+      what,
+      because: 'In development targets on this machine may be called by whoever asks: it is for loopback alone.',
+      next: ['secondwind dev', `secondwind serve --host ${host} --admin-key-file admin.key`],
+    })
+  return new StartFailure({
+    code: 'no-keys',
+    what,
+    because: 'The service has no keys: everybody could have requests sent in its name.',
+    next: [
+      `node -p "require('crypto').randomBytes(32).toString('hex')" > admin.key`,
+      `secondwind serve --host ${host} --admin-key-file admin.key`,
+    ],
+  })
 }
 
 async function listen(

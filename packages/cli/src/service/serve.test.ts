@@ -111,7 +111,7 @@ describe('secondwind serve', () => {
   })
 
   it('says everything that is wrong with its settings at once, and starts nothing', async () => {
-    const { exitCode, stderr } = await secondwind(['serve', '--port', 'x', '--host', '0.0.0.0', '--concurrency', '0'])
+    const { exitCode, stderr } = await secondwind(['serve', '--port', 'x', '--host', 'a b', '--concurrency', '0'])
     assert.equal(exitCode, 2)
     for (const flag of ['--port', '--host', '--concurrency']) assert.ok(stderr.includes(flag), flag)
   })

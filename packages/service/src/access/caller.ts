@@ -1,10 +1,10 @@
 /** Whoever asks something of the service, and what it may ask for. */
 export interface Caller {
-  /** The id of its key; `local` where the service has no keys. */
+  /** The id of its key, `admin` for the key that the service was started with, `local` where it has no keys. */
   readonly actor: string
   /** Whose tasks, policies and settings it sees. */
   readonly tenant: string
-  /** May name any tenant, and create them. */
+  /** Runs the service: may act for any tenant, and sees what belongs to none. */
   readonly isOperator: boolean
   readonly scopes: ReadonlySet<Scope>
 }
@@ -13,19 +13,30 @@ export type Scope = (typeof SCOPES)[number]
 
 export const SCOPES = [
   'enqueue', // hand over tasks and bodies
-  'read', // tasks, attempts, policies, destinations, without what was sent
-  'read-bodies', // what was sent and answered
+  'read', // tasks, attempts, policies, destinations: all but what was sent and answered
+  'read-bodies', // that, too
   'operate', // cancel, replay, pause, switch off
-  'admin', // policies, keys, secrets, tenants
+  'admin', // policies, keys, secrets; and everything above
 ] as const
 
 /** The tenant of those who have no keys, and of what was there before there were any. */
 export const DEFAULT_TENANT = 'default'
 
+/** Letters that every header, file and SQL dialect takes as they are; no space, for names of lanes are parted by one. */
+export const TENANT_NAME = '^[a-z0-9][a-z0-9-]{0,62}$'
+
+const EVERY_SCOPE: ReadonlySet<Scope> = new Set(SCOPES)
+
 /** Without keys whoever reaches this machine's own interface may do everything. */
-export const LOCAL_CALLER: Caller = {
-  actor: 'local',
-  tenant: DEFAULT_TENANT,
-  isOperator: true,
-  scopes: new Set(SCOPES),
+export const LOCAL_CALLER: Caller = operator('local')
+
+/** Whoever has the key that the service was started with. */
+export const ADMIN_CALLER: Caller = operator('admin')
+
+export function scopesOf(granted: readonly Scope[]): ReadonlySet<Scope> {
+  return granted.includes('admin') ? EVERY_SCOPE : new Set(granted)
+}
+
+function operator(actor: string): Caller {
+  return { actor, tenant: DEFAULT_TENANT, isOperator: true, scopes: EVERY_SCOPE }
 }

@@ -4,6 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import { request as send, Agent, type IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { KeyRing } from '../access/key-ring.ts'
+import { SigningSecrets } from '../access/signing-secrets.ts'
 import { openMemoryStore } from '../stores/memory/memory-store.ts'
 import type { TaskStore } from '../stores/task-store.ts'
 import { settle, type AttemptResult } from '../task/settle.ts'
@@ -66,6 +68,8 @@ export async function startApi(asked: ServeOptions = {}): Promise<Served> {
   const now = (): number => clock.now()
   const stream = new EventStream({ clock, now, instance: '5f0c7a1b', ...(streamLimits && { limits: streamLimits }) })
   const live = { stream, series: new SeriesBook({ now }) }
+  const keys = new KeyRing({ store, now: () => clock.now() })
+  await keys.load()
   const api = createApi({
     store,
     dispatching: { view: lane => views.get(lane), cut: taskId => void cut.push(taskId) },
@@ -74,6 +78,8 @@ export async function startApi(asked: ServeOptions = {}): Promise<Served> {
     wallNow: () => clock.now(),
     random: seededRandom(1),
     limits: { ...DEFAULT_LIMITS, ...limits },
+    keys,
+    secrets: new SigningSecrets(store, () => clock.now()),
     allow: { hosts: [] },
     live,
     metrics: async () => ({ contentType: 'text/plain; version=0.0.4', text: 'retry_tasks{status="PENDING"} 0\n' }),

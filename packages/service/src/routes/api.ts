@@ -1,4 +1,8 @@
 import { fastify, LogController, type FastifyInstance } from 'fastify'
+import { addAudit } from './access/audit.ts'
+import { addKeys } from './access/keys.ts'
+import { addSecrets } from './access/secrets.ts'
+import { addTenants } from './access/tenants.ts'
 import { drainRefused } from './answers/draining.ts'
 import {
   answerBrokenRequest,
@@ -18,6 +22,7 @@ import { PolicyBook } from './policies/policy-book.ts'
 import { addPolicies } from './policies/policy-routes.ts'
 import { addReplays } from './replays/replay-routes.ts'
 import { foreign, guardJsonRequests, guardRequests } from './requests/guard.ts'
+import { knowCallers } from './requests/caller.ts'
 import { readJsonBodies } from './requests/json-body.ts'
 import { createRequestIds } from './requests/request-ids.ts'
 import { AJV_OPTIONS } from './requests/validation.ts'
@@ -65,11 +70,12 @@ export function createApi(context: ApiContext): FastifyInstance {
   const routes = new KnownRoutes(api)
   api.setErrorHandler(handleError)
   api.setNotFoundHandler((request, reply) =>
-    sendRefusal(foreign(request, context.allow.hosts) ?? routes.refusalOf(request), request, reply),
+    sendRefusal(foreign(request, context) ?? routes.refusalOf(request), request, reply),
   )
   // What nobody asked for is not even read.
   api.removeAllContentTypeParsers()
   describeApi(api, context)
+  knowCallers(api)
   if (log.level === 'debug' || log.level === 'trace') logAnswers(api)
   closeInTime(api, context)
   drainRefused(api, context.clock)
@@ -92,6 +98,10 @@ function addRoutes(api: FastifyInstance, context: ApiContext): void {
     addReplays(scope, context)
     addDestinations(scope, context)
     addSeries(scope, context)
+    addTenants(scope, context)
+    addKeys(scope, context)
+    addSecrets(scope, context)
+    addAudit(scope, context)
     addServiceState(scope, context)
     addOpenApi(scope)
     // Only there a line is a task.

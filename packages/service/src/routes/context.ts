@@ -1,6 +1,8 @@
 import type { Clock, Random } from '@secondwind/resilience'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../access/caller.ts'
+import type { KeyRing } from '../access/key-ring.ts'
+import type { SigningSecrets } from '../access/signing-secrets.ts'
 import type { BacklogLimits, TaskStore } from '../stores/task-store.ts'
 import type { Dispatching } from '../task/lane-view.ts'
 import type { Live } from '../telemetry/live.ts'
@@ -22,7 +24,9 @@ export interface ApiContext {
   readonly limits: ApiLimits
   /** Why a target must not be called, as far as its address tells; what it leads to is seen when the socket opens. */
   readonly checkTarget?: (targetUrl: string) => string | undefined
-  /** Names besides those of loopback under which this service is reached: `host` or `host:port`. */
+  readonly keys: KeyRing
+  readonly secrets: SigningSecrets
+  /** Names besides those of loopback under which a service without keys is reached: `host` or `host:port`. */
   readonly allow: { readonly hosts: readonly string[] }
   /** What can be watched while it happens; routes tell it what they have changed. */
   readonly live: Live

@@ -39,6 +39,7 @@ export function addDeadLetters(api: FastifyInstance, context: ApiContext): void 
       serializerCompiler: () => JSON.stringify,
       schema: operation({
         operationId: 'listDeadLetters',
+        scope: 'read',
         summary: 'Dead letters by cause, the most numerous first; or one by one, the newest first',
         tags: ['dead letters'],
         querystring: QUERY,

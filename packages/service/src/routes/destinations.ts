@@ -19,6 +19,7 @@ export function addDestinations(api: FastifyInstance, { store, dispatching }: Ap
       preValidation: readNumbers(QUERY),
       schema: operation({
         operationId: 'listDestinations',
+        scope: 'read',
         summary: 'Every destination that has had a task: its gates, its backlog, what retrying costs it',
         tags: ['destinations'],
         querystring: QUERY,

@@ -1,8 +1,11 @@
 /** Every operation of the OpenAPI document, asked with what it takes and with what it does not. */
 import { check } from '@secondwind/resilience/rules'
+import { virtualClock } from '@secondwind/resilience/testing'
 import fc, { type Arbitrary } from 'fast-check'
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, describe, it } from 'vitest'
+import { KeyRing } from '../access/key-ring.ts'
+import { openMemoryStore } from '../stores/memory/memory-store.ts'
 import { redactHeaders } from './answers/redaction.ts'
 import { attempt, claim, startApi, TASK, type Answered, type Served } from './api.test-kit.ts'
 import {
@@ -22,8 +25,22 @@ let served: Served
 let document: OpenApi
 let taskIds: string[]
 let replayIds: string[]
+/** With keys in force: an operation that makes the first one would lock out all that come after. */
+const ADMIN_KEY = 'a-key-for-everything-that-is-asked-here'
+
 beforeAll(async () => {
-  served = await startApi()
+  const clock = virtualClock()
+  const store = openMemoryStore({ clock })
+  const open = await startApi({
+    clock,
+    store,
+    keys: new KeyRing({ store, now: () => clock.now(), adminKey: ADMIN_KEY }),
+  })
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` }
+  served = {
+    ...open,
+    ask: (method, path, sent = {}) => open.ask(method, path, { ...sent, headers: { ...headers, ...sent.headers } }),
+  }
   document = (await served.ask('GET', '/openapi.json')).json
   taskIds = await oneOfEachStatus()
   replayIds = await someReplays()
@@ -170,6 +187,17 @@ const OPERATIONS = [
   'pauseReplay',
   'resumeReplay',
   'cancelReplay',
+  'createTenant',
+  'listTenants',
+  'createKey',
+  'listKeys',
+  'rotateKey',
+  'revokeKey',
+  'createSecret',
+  'listSecrets',
+  'rotateSecret',
+  'deleteSecret',
+  'listAudit',
   'isAlive',
   'isReady',
   'getMetrics',

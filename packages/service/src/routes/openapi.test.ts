@@ -19,11 +19,15 @@ describe('the OpenAPI document', () => {
         .map(({ method, path }) => `${method} ${path}`)
         .toSorted(),
       [
+        'DELETE /keys/{keyId}',
         'DELETE /retry-tasks/{taskId}',
+        'DELETE /secrets/{secretId}',
+        'GET /audit',
         'GET /dead-letters',
         'GET /destinations',
         'GET /events',
         'GET /healthz',
+        'GET /keys',
         'GET /metrics',
         'GET /openapi.json',
         'GET /readyz',
@@ -36,7 +40,11 @@ describe('the OpenAPI document', () => {
         'GET /retry-tasks/{taskId}',
         'GET /retry-tasks/{taskId}/attempts',
         'GET /retry-tasks/{taskId}/explain',
+        'GET /secrets',
         'GET /series',
+        'GET /tenants',
+        'POST /keys',
+        'POST /keys/{keyId}/rotate',
         'POST /replays',
         'POST /replays/{replayId}/cancel',
         'POST /replays/{replayId}/pause',
@@ -47,6 +55,9 @@ describe('the OpenAPI document', () => {
         'POST /retry-tasks/batch',
         'POST /retry-tasks/{taskId}/attempt-now',
         'POST /retry-tasks/{taskId}/replay',
+        'POST /secrets',
+        'POST /secrets/{secretId}/rotate',
+        'POST /tenants',
       ],
     )
   })

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import type { ApiContext } from './context.ts'
 import { answer, BATCH_RESULT, CAUSE, DESTINATION, PROBLEM, refusals } from './schemas/answers.ts'
-import { operation, TAGS } from './schemas/operation.ts'
+import { KEY_SCHEME, operation, TAGS } from './schemas/operation.ts'
 import { RETRY_POLICY, RETRY_POLICY_INPUT } from './schemas/policy.ts'
 import { REPLAY, REPLAY_INPUT } from './schemas/replay.ts'
 import { parameters, type ComponentName } from './schemas/schema.ts'
@@ -45,6 +45,16 @@ export function describeApi(api: FastifyInstance, { version }: Pick<ApiContext, 
         license: { name: 'MIT', identifier: 'MIT' },
       },
       tags: TAGS.map(name => ({ name })),
+      components: {
+        securitySchemes: {
+          [KEY_SCHEME]: {
+            type: 'http',
+            scheme: 'bearer',
+            description:
+              'A key of the service, `swk_…`. A service without keys answers its own machine alone, and asks for none.',
+          },
+        },
+      },
     },
     refResolver: { buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `part-${index}`) },
     // What is no operation of the API has no tag.
@@ -60,6 +70,7 @@ export function addOpenApi(api: FastifyInstance): void {
     {
       schema: operation({
         operationId: 'getOpenApi',
+        scope: 'none',
         summary: 'This document',
         tags: ['service'],
         querystring: parameters({}),

@@ -24,6 +24,7 @@ export function addServiceState(api: FastifyInstance, { health, random, clock, v
       schema: operation({
         ...ASKED,
         operationId: 'isAlive',
+        scope: 'none',
         summary: 'Whether the process answers at all',
         response: {
           200: answer(statusOf('alive', { version: VERSION, answeredAt: ANSWERED_AT }), 'It does.'),
@@ -40,6 +41,7 @@ export function addServiceState(api: FastifyInstance, { health, random, clock, v
       schema: operation({
         ...ASKED,
         operationId: 'isReady',
+        scope: 'none',
         summary: 'Whether it can do its work: take tasks in, and send them',
         response: { 200: answer(statusOf('ready', { clockSkewMs: SKEW }), 'It can.'), ...refusals() },
       }),
@@ -60,6 +62,8 @@ export function addMetrics(api: FastifyInstance, { metrics }: ApiContext): void 
       schema: operation({
         ...ASKED,
         operationId: 'getMetrics',
+        scope: 'read',
+        isForOperators: true,
         summary: 'Metrics in the text format of Prometheus',
         response: {
           200: {

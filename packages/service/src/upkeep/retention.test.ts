@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { virtualClock } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
-import type { Sweep, TaskStore } from '../stores/task-store.ts'
+import type { Sweep, SweepAudit, TaskStore } from '../stores/task-store.ts'
 import { DEFAULT_RETENTION, keepTidy, sweepAt } from './retention.ts'
 
 const HOUR_MS = 3_600_000
@@ -17,6 +17,10 @@ function sweeping(found: readonly (number | Error)[], skewsMs: number[] = []): {
       asked.push(ask)
       const swept = left.shift() ?? 0
       return swept instanceof Error ? Promise.reject(swept) : Promise.resolve({ now: 0, swept })
+    },
+    sweepAudit: ({ before }: SweepAudit) => {
+      assert.equal(before, 1_000 * HOUR_MS - 365 * 24 * HOUR_MS)
+      return Promise.resolve({ now: 0, swept: 0 })
     },
   }
   return { store: store as unknown as TaskStore, asked }

@@ -8,6 +8,8 @@ export interface Retention {
   readonly deadMs: number
   /** How long after its end a task's key still finds it. */
   readonly keyMs: number
+  /** Lines of the audit. */
+  readonly auditMs: number
 }
 
 const DAY_MS = 86_400_000
@@ -16,6 +18,7 @@ export const DEFAULT_RETENTION: Retention = {
   finishedMs: 7 * DAY_MS, // a week: long enough to answer "did it arrive?"
   deadMs: 30 * DAY_MS, // a month: somebody still has to decide what becomes of them
   keyMs: DAY_MS, // a caller that repeats its request a day later means another one
+  auditMs: 365 * DAY_MS, // a year: what an auditor asks for
 }
 
 /** Small enough not to be felt by those who claim meanwhile. */
@@ -65,7 +68,8 @@ async function sweepOnce(
     const { now, clockSkewMs } = await store.health()
     if (isFarAhead(clockSkewMs)) return false
     const { swept } = await store.sweep(sweepAt(now, retention))
-    return swept >= STEP
+    const audit = await store.sweepAudit({ before: now - retention.auditMs, limit: STEP })
+    return swept >= STEP || audit.swept >= STEP
   } catch (error) {
     onProblem(error)
     return false

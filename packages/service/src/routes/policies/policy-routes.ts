@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Page, PolicyName, PolicyRecord } from '../../stores/task-store.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
+import { lineBy } from '../requests/audit-line.ts'
 import { callerOf } from '../requests/caller.ts'
 import { didYouMean } from '../requests/near-words.ts'
 import { readNumbers } from '../requests/query.ts'
@@ -31,6 +32,7 @@ export function addPolicies(api: FastifyInstance, { store }: ApiContext, policie
       attachValidation: true,
       schema: operation({
         operationId: 'putPolicy',
+        scope: 'admin',
         summary: 'Keep a policy under its name; another document becomes its next version',
         tags: ['policies'],
         querystring: parameters({}),
@@ -46,12 +48,11 @@ export function addPolicies(api: FastifyInstance, { store }: ApiContext, policie
       // What a schema finds in a document the library finds as well, and says it better; elsewhere it counts.
       bodyErrors(request)
       const document = readNamed(request.body)
-      const { kind, record } = await policies.put({
-        tenant: callerOf(request).tenant,
-        policyId: document.policyId,
-        document,
-      })
-      if (kind !== 'same') void reply.code(201).header('location', `/retry-policies/${document.policyId}`)
+      const { policyId } = document
+      const caller = callerOf(request)
+      const audit = lineBy(caller, 'policy.put', policyId)
+      const { kind, record } = await policies.put({ tenant: caller.tenant, policyId, document, audit })
+      if (kind !== 'same') void reply.code(201).header('location', `/retry-policies/${policyId}`)
       return reply.send(policyView(record))
     },
   )
@@ -62,6 +63,7 @@ export function addPolicies(api: FastifyInstance, { store }: ApiContext, policie
       preValidation: readNumbers(PAGE_QUERY),
       schema: operation({
         operationId: 'listPolicies',
+        scope: 'read',
         summary: 'The newest version of every policy, by name',
         tags: ['policies'],
         querystring: PAGE_QUERY,
@@ -79,6 +81,7 @@ export function addPolicies(api: FastifyInstance, { store }: ApiContext, policie
     {
       schema: operation({
         operationId: 'getPolicy',
+        scope: 'read',
         summary: 'The newest version of a policy',
         tags: ['policies'],
         params: POLICY_PATH,
@@ -100,6 +103,7 @@ export function addPolicies(api: FastifyInstance, { store }: ApiContext, policie
       preValidation: readNumbers(PAGE_QUERY),
       schema: operation({
         operationId: 'listPolicyVersions',
+        scope: 'read',
         summary: 'All versions of a policy, the newest first',
         tags: ['policies'],
         params: POLICY_PATH,

@@ -52,6 +52,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
     {
       schema: operation({
         operationId: 'planReplay',
+        scope: 'operate',
         summary: 'Plan the replay of many dead letters: what it selects, what it leaves alone; nothing is sent',
         tags: ['replays'],
         querystring: NO_QUERY,
@@ -87,6 +88,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
       preValidation: readNumbers(QUERY),
       schema: operation({
         operationId: 'listReplays',
+        scope: 'read',
         summary: 'Replays of the last week, the newest first',
         tags: ['replays'],
         querystring: QUERY,
@@ -117,6 +119,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
     {
       schema: operation({
         operationId: 'getReplay',
+        scope: 'read',
         summary: 'How far a replay is, and what became of what it sent',
         tags: ['replays'],
         params: PATH,
@@ -141,6 +144,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
         preValidation: emptyBodyIsNone,
         schema: operation({
           operationId: `${kind}Replay`,
+          scope: 'operate',
           summary,
           tags: ['replays'],
           params: PATH,

@@ -3,35 +3,42 @@ import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { hasBody } from './body-headers.ts'
 import { unasked } from './json-body.ts'
+import { authorise } from './caller.ts'
 import { isOwnHost, isOwnOrigin } from './hosts.ts'
 
 const LONGEST_URL = 8_192
 
+type Guarded = Pick<ApiContext, 'allow' | 'keys'>
+
 /** Looks at every request of the routes that follow, before a byte of its body is read. */
-export function guardRequests(api: FastifyInstance, { allow }: Pick<ApiContext, 'allow'>): void {
+export function guardRequests(api: FastifyInstance, context: Guarded): void {
   api.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id)
-    done(foreign(request, allow.hosts))
+    done(foreign(request, context) ?? authorise(request, context.keys))
   })
 }
 
 /** The same where answers are JSON, and bodies too. */
-export function guardJsonRequests(api: FastifyInstance, { allow }: Pick<ApiContext, 'allow'>): void {
+export function guardJsonRequests(api: FastifyInstance, context: Guarded): void {
   api.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id)
-    done(foreign(request, allow.hosts) ?? unreadable(request))
+    done(foreign(request, context) ?? authorise(request, context.keys) ?? unreadable(request))
   })
 }
 
-/** Why a request is none of ours, whatever it asks for. */
-export function foreign({ raw }: FastifyRequest, allowed: readonly string[]): Refusal | undefined {
+/**
+ * Why a request is none of ours, whatever it asks for. A key is nothing that a browser sends by itself: where keys are
+ * in force, a page of another origin can do no harm in somebody's name.
+ */
+export function foreign({ raw }: FastifyRequest, { allow, keys }: Guarded): Refusal | undefined {
   const { host = '', origin } = raw.headers
   if (raw.url!.length > LONGEST_URL)
     return new Refusal('url-too-long', { detail: `Its path and query have more than ${LONGEST_URL} characters.` })
   // RFC 9112 §3.2: which of two is meant, everybody on the way may have read in another way.
   if (raw.headersDistinct.host !== undefined && raw.headersDistinct.host.length > 1)
     return new Refusal('bad-http', { detail: 'It has more than one Host.' })
-  if (!isOwnHost(host, allowed))
+  if (keys.isInForce) return undefined
+  if (!isOwnHost(host, allow.hosts))
     return new Refusal('foreign-host', {
       detail:
         'Without keys only loopback is served: ask localhost, or have the name allowed where the service is set up.',

@@ -54,6 +54,7 @@ export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
       preValidation: readNumbers(TASK_QUERY),
       schema: operation({
         operationId: 'listTasks',
+        scope: 'read',
         summary: 'Tasks, the newest first',
         tags: ['tasks'],
         querystring: TASK_QUERY,
@@ -79,6 +80,7 @@ export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
       preValidation: readNumbers(PAGE_QUERY),
       schema: operation({
         operationId: 'listAttempts',
+        scope: 'read',
         summary: 'The attempts of a task, of all its generations',
         tags: ['tasks'],
         params: parameters({ taskId: taskIdField }),
@@ -91,10 +93,11 @@ export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
       const { cursor, limit = DEFAULT_PAGE } = request.query
       const page = await store.attempts({ taskId, ...openCursor(cursor, { taskId }), limit })
       const { items, ...next } = bindCursor(page, { taskId })
+      const maySee = callerOf(request).scopes.has('read-bodies')
       return reply.send({
         items: items.map(({ response, ...attempt }) => ({
           ...attempt,
-          ...(response && { response: { ...response, headers: redactHeaders(response.headers) } }),
+          ...(response && maySee && { response: { ...response, headers: redactHeaders(response.headers) } }),
         })),
         ...next,
       })

@@ -1,12 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Changed } from '../../stores/task-store.ts'
+import { Type } from 'typebox'
+import type { AuditLine, Changed } from '../../stores/task-store.ts'
 import { replayed } from '../../task/accept.ts'
 import type { Task, TaskStatus } from '../../task/task.ts'
 import { changeOf } from '../../task/task-change.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
-import { callerOf } from '../requests/caller.ts'
 import type { PolicyBook } from '../policies/policy-book.ts'
+import { lineBy } from '../requests/audit-line.ts'
+import { callerOf } from '../requests/caller.ts'
+import { reasonField } from '../schemas/access.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { operation } from '../schemas/operation.ts'
 import { taskIdField } from '../schemas/fields.ts'
@@ -17,7 +20,13 @@ interface TaskRoute {
   readonly Params: { readonly taskId: string }
 }
 
+interface OperatedRoute extends TaskRoute {
+  readonly Querystring: { readonly reason?: string }
+}
+
 const ASKED = { tags: ['tasks'], params: parameters({ taskId: taskIdField }), querystring: parameters({}) } as const
+/** What changes a task leaves a line in the audit. */
+const OPERATED = { ...ASKED, querystring: parameters({ reason: Type.Optional(reasonField) }) } as const
 const TASK = component('RetryTask')
 const WITH_VERSION = { etag: 'Its version.' }
 
@@ -31,6 +40,7 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
       schema: operation({
         ...ASKED,
         operationId: 'getTask',
+        scope: 'read',
         summary: 'What a task is now, and why it waits',
         response: { 200: answer(TASK, 'The task.', WITH_VERSION), ...refusals(404) },
       }),
@@ -38,12 +48,13 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
     async (request, reply) => sendTask(reply, await ownTask(request, context), context),
   )
 
-  api.delete<TaskRoute>(
+  api.delete<OperatedRoute>(
     '/retry-tasks/:taskId',
     {
       schema: operation({
-        ...ASKED,
+        ...OPERATED,
         operationId: 'cancelTask',
+        scope: 'operate',
         summary: 'Cancel it',
         response: {
           200: answer(TASK, 'It is cancelled.', WITH_VERSION),
@@ -54,7 +65,11 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
     },
     async (request, reply) => {
       const { taskId } = await ownTask(request, context)
-      const task = changed(await store.cancel(taskId), taskId, 'A task that has ended cannot be cancelled.')
+      const task = changed(
+        await store.cancel(taskId, line(request, 'task.cancel')),
+        taskId,
+        'A task that has ended cannot be cancelled.',
+      )
       if (task.state.status === 'IN_FLIGHT') {
         dispatching.cut(taskId)
         void reply.code(202)
@@ -63,12 +78,13 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
     },
   )
 
-  api.post<TaskRoute>(
+  api.post<OperatedRoute>(
     '/retry-tasks/:taskId/attempt-now',
     {
       schema: operation({
-        ...ASKED,
+        ...OPERATED,
         operationId: 'attemptNow',
+        scope: 'operate',
         summary: 'Make the next attempt now, before all others of its destination',
         response: {
           200: answer(TASK, 'It is due. A closed gate still holds it, and `waits` says so.', WITH_VERSION),
@@ -80,25 +96,30 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
       const { taskId } = await ownTask(request, context)
       return sendChanged(
         reply,
-        changed(await store.attemptNow(taskId), taskId, 'Only a PENDING task has a next attempt.'),
+        changed(
+          await store.attemptNow(taskId, line(request, 'task.attempt-now')),
+          taskId,
+          'Only a PENDING task has a next attempt.',
+        ),
         context,
       )
     },
   )
 
-  api.post<TaskRoute>(
+  api.post<OperatedRoute>(
     '/retry-tasks/:taskId/replay',
     {
       schema: operation({
-        ...ASKED,
+        ...OPERATED,
         operationId: 'replayTask',
+        scope: 'operate',
         summary: 'Begin again with a dead letter: attempts from 0, time from now',
         response: { 200: answer(TASK, 'Its next generation.', WITH_VERSION), ...refusals(404, 409) },
       }),
     },
     async (request, reply) => {
       const dead = await ownTask(request, context)
-      return sendChanged(reply, await replay(dead, context, policies), context)
+      return sendChanged(reply, await replay(dead, context, policies, line(request, 'task.replay')), context)
     },
   )
 
@@ -108,6 +129,7 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
       schema: operation({
         ...ASKED,
         operationId: 'explainTask',
+        scope: 'read',
         summary: 'Why it waits, until when, and for which gate',
         response: { 200: answer(component('Explanation'), 'In a sentence.'), ...refusals(404) },
       }),
@@ -117,21 +139,25 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
 }
 
 /** The task of the path. That of another tenant is none: not even its existence is told. */
-export async function ownTask(request: FastifyRequest<TaskRoute>, { store }: ApiContext): Promise<Task> {
-  const { taskId } = request.params
+export async function ownTask(request: FastifyRequest, { store }: ApiContext): Promise<Task> {
+  const { taskId } = request.params as TaskRoute['Params']
   const task = await store.get(taskId)
   if (task === undefined || task.tenant !== callerOf(request).tenant) throw unknownTask(taskId)
   return task
 }
 
-async function replay(dead: Task, context: ApiContext, policies: PolicyBook): Promise<Task> {
+function line(request: FastifyRequest<OperatedRoute>, action: string): AuditLine {
+  return lineBy(callerOf(request), action, request.params.taskId, request.query.reason)
+}
+
+async function replay(dead: Task, context: ApiContext, policies: PolicyBook, audit: AuditLine): Promise<Task> {
   const { taskId, policyId, policyVersion, progress, state } = dead
   if (state.status !== 'EXHAUSTED') throw wrongStatus(dead, DEAD_ONLY)
   const document = dead.policy ?? (await policies.documentOf(dead, policyVersion))
   if (document === undefined) throw new Error(`version ${policyVersion} of the policy ${policyId} is lost`)
   const next = replayed(dead, document, context.clock.now())
   return changed(
-    await context.store.replay({ taskId, generation: progress.generation, progress: next }),
+    await context.store.replay({ taskId, generation: progress.generation, progress: next, audit }),
     taskId,
     DEAD_ONLY,
   )

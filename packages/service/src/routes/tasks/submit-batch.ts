@@ -31,6 +31,7 @@ export function addSubmitBatch(api: FastifyInstance, context: ApiContext, intake
         httpPart === 'body' ? () => true : api.validatorCompiler!({ schema, ...(httpPart && { httpPart }), ...route }),
       schema: operation({
         operationId: 'submitBatch',
+        scope: 'enqueue',
         summary: 'Hand over many requests: each has a result of its own',
         tags: ['tasks'],
         querystring: parameters({}),

@@ -28,6 +28,7 @@ export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake:
       bodyLimit: Math.ceil((limits.bodyBytes * 4) / 3) + ROOM_FOR_OTHERS,
       schema: operation({
         operationId: 'submitTask',
+        scope: 'enqueue',
         summary: 'Hand over a request: answered once it is durable',
         tags: ['tasks'],
         querystring: parameters({}),

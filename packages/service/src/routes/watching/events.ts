@@ -68,6 +68,7 @@ export function addEvents(api: FastifyInstance, context: ApiContext): void {
       exposeHeadRoute: false,
       schema: operation({
         operationId: 'listen',
+        scope: 'read',
         summary: 'What happens, as it happens: server-sent events',
         tags: ['watching'],
         querystring: QUERY,

@@ -36,6 +36,7 @@ export function addSeries(api: FastifyInstance, { live }: ApiContext): void {
       preValidation: readNumbers(QUERY),
       schema: operation({
         operationId: 'getSeries',
+        scope: 'read',
         summary: 'Attempts, outcomes, tasks held and latency, second by second or minute by minute',
         tags: ['watching'],
         querystring: QUERY,

@@ -1,0 +1,91 @@
+/**
+ * Who may come in.
+ *
+ *  1. As soon as there is one key, every request needs one: a key that has expired or was forgotten opens no door.
+ *  2. All keys are at hand: a request costs one hash, and a stranger's guess never reaches the store.
+ *  3. Whoever writes a key has it read anew at once; other instances hear of it at their next beat.
+ */
+import type { OperatorRecord, OperatorStore } from '../stores/task-store.ts'
+import { ADMIN_CALLER, DEFAULT_TENANT, scopesOf, type Caller } from './caller.ts'
+import { EVERY_TENANT, type KeyDocument } from './documents.ts'
+import { everyRecord } from './every-record.ts'
+import { hashOf, isSameHash, readKey } from './key-text.ts'
+
+interface KeyRingOptions {
+  readonly store: Pick<OperatorStore, 'records'>
+  readonly now: () => number
+  /** The key that the service was started with. */
+  readonly adminKey?: string
+}
+
+interface KnownKey {
+  readonly document: KeyDocument
+  readonly caller: Caller
+}
+
+export class KeyRing {
+  readonly #options: KeyRingOptions
+  readonly #adminHash: string | undefined
+  #keys: ReadonlyMap<string, KnownKey> = new Map()
+  #tenants: ReadonlySet<string> = new Set()
+
+  constructor(options: KeyRingOptions) {
+    this.#options = options
+    this.#adminHash = options.adminKey === undefined ? undefined : hashOf(options.adminKey)
+  }
+
+  /** Whether requests need a key. */
+  get isInForce(): boolean {
+    return this.#adminHash !== undefined || this.#keys.size > 0
+  }
+
+  async load(): Promise<void> {
+    const { store } = this.#options
+    const [keys, tenants] = await Promise.all([everyRecord(store, 'key'), everyRecord(store, 'tenant')])
+    this.#keys = new Map(keys.map(record => [record.id, keyOf(record)]))
+    this.#tenants = new Set(tenants.map(({ id }) => id))
+  }
+
+  hasTenant(tenant: string): boolean {
+    return tenant === DEFAULT_TENANT || this.#tenants.has(tenant)
+  }
+
+  /** Whose key it is; undefined when it is none, or none any more. */
+  callerWith(token: string): Caller | undefined {
+    if (this.#adminHash !== undefined && isSameHash(hashOf(token), this.#adminHash)) return ADMIN_CALLER
+    const text = readKey(token)
+    const key = text && this.#keys.get(text.keyId)
+    if (text === undefined || key === undefined) return undefined
+    const now = this.#options.now()
+    const given = hashOf(text.secret)
+    const isRight = key.document.hashes.some(({ hash, until = Infinity }) => isSameHash(hash, given) && now < until)
+    return isRight && now < (key.document.expiresAt ?? Infinity) ? key.caller : undefined
+  }
+
+  /** Whether somebody who was let in would be let in now: streams are open for hours. */
+  isStillGood({ actor }: Caller): boolean {
+    if (!this.isInForce) return true
+    if (actor === ADMIN_CALLER.actor) return this.#adminHash !== undefined
+    const key = this.#keys.get(actor)
+    return key !== undefined && this.#options.now() < (key.document.expiresAt ?? Infinity)
+  }
+
+  /** Whether somebody could still manage keys if this one were gone. */
+  hasOtherAdmin(keyId: string): boolean {
+    if (this.#adminHash !== undefined) return true
+    const now = this.#options.now()
+    return [...this.#keys].some(
+      ([id, { caller, document }]) =>
+        id !== keyId && caller.isOperator && caller.scopes.has('admin') && now < (document.expiresAt ?? Infinity),
+    )
+  }
+}
+
+function keyOf({ id, tenant, document }: OperatorRecord): KnownKey {
+  const key = document as unknown as KeyDocument
+  const isOperator = tenant === EVERY_TENANT
+  return {
+    document: key,
+    caller: { actor: id, tenant: isOperator ? DEFAULT_TENANT : tenant, isOperator, scopes: scopesOf(key.scopes) },
+  }
+}

@@ -1,0 +1,41 @@
+import type { OperatorStore } from '../stores/task-store.ts'
+import type { SecretDocument, SigningSecret } from './documents.ts'
+import { everyRecord } from './every-record.ts'
+
+/** The secrets that deliveries are signed with, at hand: a destination's own before its tenant's. */
+export class SigningSecrets {
+  readonly #store: Pick<OperatorStore, 'records'>
+  readonly #now: () => number
+  #secrets: ReadonlyMap<string, readonly SigningSecret[]> = new Map()
+
+  constructor(store: Pick<OperatorStore, 'records'>, now: () => number) {
+    this.#store = store
+    this.#now = now
+  }
+
+  async load(): Promise<void> {
+    const records = await everyRecord(this.#store, 'secret')
+    this.#secrets = new Map(
+      records.map(({ tenant, document }) => {
+        const { destination = '', secrets } = document as unknown as SecretDocument
+        return [placeOf(tenant, destination), secrets]
+      }),
+    )
+  }
+
+  /** All that are in use: two during a rotation, so that a receiver may change over in its own time. */
+  of(tenant: string, destination: string): readonly string[] {
+    if (this.#secrets.size === 0) return NONE
+    const known = this.#secrets.get(placeOf(tenant, destination)) ?? this.#secrets.get(placeOf(tenant, ''))
+    if (known === undefined) return NONE
+    const now = this.#now()
+    return known.flatMap(({ secret, until = Infinity }) => (now < until ? secret : []))
+  }
+}
+
+const NONE: readonly string[] = []
+
+/** Of the tenant as a whole, the destination is empty. No tenant holds a space. */
+function placeOf(tenant: string, destination: string): string {
+  return `${tenant} ${destination}`
+}

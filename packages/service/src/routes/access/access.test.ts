@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { SCOPES, type Scope } from '../../access/caller.ts'
+import type { AuditEntry } from '../../stores/task-store.ts'
+import { serve, type Served } from '../api.test-kit.ts'
+
+interface Sent {
+  readonly key?: string
+  readonly tenant?: string
+  readonly body?: unknown
+}
+
+/** A service with an operator, and whoever that makes keys for. */
+async function guarded() {
+  const served = await serve()
+  const first = await served.ask('POST', '/keys', { body: { scopes: ['admin'], isOperator: true } })
+  assert.equal(first.status, 201)
+  const operator = (first.json as { key: string }).key
+  const as = (method: string, path: string, { key, tenant, body }: Sent = {}) =>
+    served.ask(method, path, {
+      ...(body !== undefined && { body }),
+      headers: {
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...(tenant !== undefined && { 'secondwind-tenant': tenant }),
+      },
+    })
+  const keyFor = async (tenant: string, ...scopes: Scope[]): Promise<string> => {
+    const { json, status } = await as('POST', '/keys', { key: operator, tenant, body: { scopes } })
+    assert.equal(status, 201, JSON.stringify(json))
+    return (json as { key: string }).key
+  }
+  const addTenant = async (tenant: string): Promise<void> => {
+    assert.equal((await as('POST', '/tenants', { key: operator, body: { tenant } })).status, 201)
+  }
+  return { ...served, operator, as, keyFor, addTenant }
+}
+
+const TASK = { targetUrl: 'https://api.example/charge', body: 'a', idempotencyKey: 'k1' }
+
+describe('a service with keys', () => {
+  it('answers nobody without one, but for its health and its description', async () => {
+    const { as } = await guarded()
+    for (const path of ['/retry-tasks', '/metrics', '/keys', '/audit', '/destinations', '/retry-policies']) {
+      const { status, headers, json } = await as('GET', path)
+      assert.equal(status, 401, path)
+      assert.equal(headers['www-authenticate'], 'Bearer')
+      assert.equal((json as { code: string }).code, 'key-missing')
+    }
+    for (const path of ['/healthz', '/readyz', '/openapi.json']) assert.equal((await as('GET', path)).status, 200, path)
+    const { status, json } = await as('GET', '/retry-tasks', { key: 'swk_0123456789abcdef_' + 'a'.repeat(43) })
+    assert.deepEqual([status, (json as { code: string }).code], [401, 'key-unknown'])
+  })
+
+  it('serves any host and origin, for no browser sends a key by itself', async () => {
+    const served = await guarded()
+    const headers = { authorization: `Bearer ${served.operator}`, host: 'retries.example', origin: 'https://a.example' }
+    assert.equal((await served.ask('GET', '/retry-tasks', { headers })).status, 200)
+  })
+
+  it('has a first key that can make others', async () => {
+    const { ask } = await serve()
+    for (const body of [
+      { scopes: ['read'] },
+      { scopes: ['admin'] },
+      { scopes: ['read'], isOperator: true },
+      { scopes: ['admin'], isOperator: true, expiresAt: 8_000_000_000_000 },
+    ]) {
+      const refused = await ask('POST', '/keys', { body })
+      assert.deepEqual([refused.status, (refused.json as { code: string }).code], [409, 'last-admin'])
+    }
+    assert.equal((await ask('GET', '/keys')).status, 200, 'nothing is locked')
+  })
+
+  it('shows a key once, and keeps only its hash', async () => {
+    const { as, operator, keyFor, store, log } = await guarded()
+    const key = await keyFor('default', 'read')
+    const secret = key.slice('swk_0123456789abcdef_'.length)
+    const seen = [
+      JSON.stringify((await as('GET', '/keys', { key: operator })).json),
+      JSON.stringify((await as('GET', '/audit?all=true', { key: operator })).json),
+      JSON.stringify(await store.records({ kind: 'key', limit: 100 })),
+      log.join(''),
+    ]
+    for (const text of seen) assert.ok(!text.includes(secret))
+  })
+
+  it('rotates a key with an overlap, and revokes it at once', async () => {
+    const { as, operator, keyFor, clock } = await guarded()
+    const old = await keyFor('default', 'read')
+    const keyId = old.split('_')[1]!
+    const isLetIn = async (key: string): Promise<boolean> => (await as('GET', '/retry-tasks', { key })).status === 200
+    const rotated = await as('POST', `/keys/${keyId}/rotate`, { key: operator, body: { overlapMs: 1_000 } })
+    const { key } = rotated.json as { key: string }
+    assert.deepEqual([await isLetIn(old), await isLetIn(key)], [true, true])
+    await clock.advance(1_000)
+    assert.deepEqual([await isLetIn(old), await isLetIn(key)], [false, true])
+    assert.equal((await as('DELETE', `/keys/${keyId}?reason=leaked`, { key: operator })).status, 200)
+    assert.equal(await isLetIn(key), false)
+    assert.equal((await as('DELETE', `/keys/${keyId}`, { key: operator })).status, 404)
+  })
+
+  it('keeps the last key with which keys can be made', async () => {
+    const { as, operator } = await guarded()
+    const { status, json } = await as('DELETE', `/keys/${operator.split('_')[1]}`, { key: operator })
+    assert.deepEqual([status, (json as { code: string }).code], [409, 'last-admin'])
+  })
+
+  it('lets a tenant make keys of its own and of nobody else', async () => {
+    const { as, keyFor, addTenant } = await guarded()
+    await addTenant('acme')
+    const admin = await keyFor('acme', 'admin')
+    const made = await as('POST', '/keys', { key: admin, body: { scopes: ['read'], name: 'checkout' } })
+    assert.equal((made.json as { tenant: string }).tenant, 'acme')
+    const attempts = [
+      as('POST', '/keys', { key: admin, body: { scopes: ['admin'], isOperator: true } }),
+      as('GET', '/keys?all=true', { key: admin }),
+      as('GET', '/audit?all=true', { key: admin }),
+      as('GET', '/tenants', { key: admin }),
+      as('POST', '/tenants', { key: admin, body: { tenant: 'mine' } }),
+      as('GET', '/keys', { key: admin, tenant: 'default' }),
+      as('GET', '/metrics', { key: admin }),
+    ]
+    for (const { status } of await Promise.all(attempts)) assert.equal(status, 403)
+  })
+
+  it('acts for the tenant that an operator names, if there is one', async () => {
+    const { as, operator, addTenant } = await guarded()
+    await addTenant('acme')
+    const made = await as('POST', '/retry-tasks', { key: operator, tenant: 'acme', body: TASK })
+    assert.equal(made.status, 201)
+    assert.equal((await as('GET', '/retry-tasks', { key: operator, tenant: 'nobody' })).status, 404)
+    const listed = async (tenant?: string): Promise<number> => {
+      const { json } = await as('GET', '/retry-tasks', { key: operator, ...(tenant !== undefined && { tenant }) })
+      return (json as { items: unknown[] }).items.length
+    }
+    assert.deepEqual([await listed('acme'), await listed()], [1, 0])
+  })
+
+  it('writes down who did what, and why', async () => {
+    const { as, keyFor, operator } = await guarded()
+    const key = await keyFor('default', 'enqueue', 'operate', 'read')
+    const { json } = await as('POST', '/retry-tasks', { key, body: TASK })
+    const { taskId } = json as { taskId: string }
+    await as('DELETE', `/retry-tasks/${taskId}?reason=INC-1`, { key })
+    await as('POST', '/retry-policies', { key: operator, body: { policyId: 'payments' } })
+    const { items } = (await as('GET', '/audit', { key })).json as { items: AuditEntry[] }
+    const [actor, maker] = [key, operator].map(text => text.split('_')[1])
+    assert.deepEqual(
+      items.map(({ actor: who, action, subject, reason }) => [who, action, subject, reason]),
+      [
+        [maker, 'policy.put', 'payments', undefined],
+        [actor, 'task.cancel', taskId, 'INC-1'],
+        [maker, 'key.create', actor, undefined],
+        ['local', 'key.create', maker, undefined],
+      ],
+    )
+  })
+})
+
+describe('a signing secret', () => {
+  it('is shown once, is one for a destination, and rotates with an overlap', async () => {
+    const served = await guarded()
+    const { as, operator: key, store, log } = served
+    const body = { destination: 'https://api.example' }
+    const made = await as('POST', '/secrets', { key, body })
+    assert.equal(made.status, 201)
+    const { secret, secretId } = made.json as { secret: string; secretId: string }
+    assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
+    assert.equal((await as('POST', '/secrets', { key, body })).status, 409)
+    const rotated = await as('POST', `/secrets/${secretId}/rotate`, { key, body: { overlapMs: 5_000 } })
+    assert.notEqual((rotated.json as { secret: string }).secret, secret)
+    const listed = JSON.stringify((await as('GET', '/secrets', { key })).json)
+    const audit = JSON.stringify(await store.auditTrail({ limit: 100 }))
+    for (const text of [listed, audit, log.join('')]) assert.ok(!text.includes(secret.slice(6)))
+    assert.equal((await as('DELETE', `/secrets/${secretId}`, { key })).status, 200)
+    assert.equal((await as('DELETE', `/secrets/${secretId}`, { key })).status, 404)
+    const bad = await as('POST', '/secrets', { key, body: { destination: 'https://api.example/path' } })
+    assert.equal(bad.status, 400)
+  })
+})
+
+/** Every operation, with a request that it would take from whoever may. */
+async function operationsOf({ ask }: Served): Promise<{ method: string; path: string; scope: Scope | 'none' }[]> {
+  const { json } = await ask('GET', '/openapi.json')
+  const { paths } = json as { paths: { [path: string]: { [method: string]: { 'x-scope': Scope | 'none' } } } }
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { 'x-scope': scope }]) => ({
+      method: method.toUpperCase(),
+      path: path.replaceAll(/\{[^}]+\}/g, '0123456789abcdef'),
+      scope,
+    })),
+  )
+}
+
+describe('every route', () => {
+  it('refuses every key that lacks its scope, before it looks at anything else', async () => {
+    const served = await guarded()
+    const operations = await operationsOf(served)
+    assert.ok(operations.length > 20)
+    for (const { method, path, scope } of operations) {
+      if (scope === 'none') continue
+      assert.ok(SCOPES.includes(scope), `${method} ${path}`)
+      const others = SCOPES.filter(other => other !== scope && other !== 'admin')
+      const key = await served.keyFor('default', ...others)
+      const { status, json } = await served.as(method, path, { key })
+      assert.deepEqual([status, (json as { code?: string }).code], [403, 'scope-missing'], `${method} ${path}`)
+      assert.equal((await served.as(method, path)).status, 401, `${method} ${path}`)
+    }
+  })
+
+  it('shows nothing of another tenant', async () => {
+    const served = await guarded()
+    const { as, keyFor, addTenant, operator } = served
+    for (const tenant of ['acme', 'rival']) await addTenant(tenant)
+    const [mine, theirs] = [await keyFor('acme', 'admin'), await keyFor('rival', 'admin')]
+    const task = (await as('POST', '/retry-tasks', { key: mine, body: TASK })).json as { taskId: string }
+    await as('POST', '/retry-policies', { key: mine, body: { policyId: 'secret-policy' } })
+    const secret = (await as('POST', '/secrets', { key: mine, body: {} })).json as { secretId: string }
+    const keyId = mine.split('_')[1]!
+    const probes: [string, string][] = [
+      ['GET', `/retry-tasks/${task.taskId}`],
+      ['GET', `/retry-tasks/${task.taskId}/attempts`],
+      ['GET', `/retry-tasks/${task.taskId}/explain`],
+      ['DELETE', `/retry-tasks/${task.taskId}`],
+      ['POST', `/retry-tasks/${task.taskId}/attempt-now`],
+      ['POST', `/retry-tasks/${task.taskId}/replay`],
+      ['GET', '/retry-policies/secret-policy'],
+      ['GET', '/retry-policies/secret-policy/versions'],
+      ['DELETE', `/keys/${keyId}`],
+      ['DELETE', `/secrets/${secret.secretId}`],
+    ]
+    for (const [method, path] of probes) {
+      const { status } = await as(method, path, { key: theirs })
+      assert.equal(status, 404, `${method} ${path}`)
+    }
+    for (const path of ['/retry-tasks', '/destinations', '/dead-letters', '/secrets', '/retry-policies', '/keys']) {
+      const { json } = await as('GET', path, { key: theirs })
+      const text = JSON.stringify(json)
+      for (const word of [task.taskId, 'api.example', 'secret-policy', keyId, secret.secretId])
+        assert.ok(!text.includes(word), `${path} tells ${word}`)
+    }
+    const same = await as('POST', '/retry-tasks', { key: theirs, body: TASK })
+    assert.equal(same.status, 201, "a key of an idempotent request is its tenant's own")
+    assert.equal((await as('GET', `/retry-tasks/${task.taskId}`, { key: operator, tenant: 'acme' })).status, 200)
+  })
+})

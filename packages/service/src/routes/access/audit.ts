@@ -1,0 +1,58 @@
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { Refusal } from '../answers/refusal.ts'
+import type { ApiContext } from '../context.ts'
+import { bindCursor, openCursor } from '../requests/bound-cursor.ts'
+import { callerOf } from '../requests/caller.ts'
+import { readFlags, readNumbers } from '../requests/query.ts'
+import { AUDIT_ENTRY } from '../schemas/access.ts'
+import { answer, refusals } from '../schemas/answers.ts'
+import { DEFAULT_PAGE, instantField, pageFields, type PageQuery } from '../schemas/fields.ts'
+import { operation } from '../schemas/operation.ts'
+import { pageOf, parameters } from '../schemas/schema.ts'
+
+const wordField = Type.Optional(Type.String({ minLength: 1, maxLength: 8_192 }))
+
+const QUERY = parameters({
+  ...pageFields,
+  actor: wordField,
+  action: wordField,
+  subject: wordField,
+  since: Type.Optional(instantField('Part of the range.')),
+  until: Type.Optional(instantField('No part of it.')),
+  all: Type.Optional(Type.Boolean({ description: 'Of every tenant and of none; for operators.' })),
+})
+
+interface AuditQuery extends PageQuery {
+  readonly actor?: string
+  readonly action?: string
+  readonly subject?: string
+  readonly since?: number
+  readonly until?: number
+  readonly all?: boolean
+}
+
+export function addAudit(api: FastifyInstance, { store }: ApiContext): void {
+  api.get<{ Querystring: AuditQuery }>(
+    '/audit',
+    {
+      preValidation: [readNumbers(QUERY), readFlags(QUERY)],
+      schema: operation({
+        operationId: 'listAudit',
+        scope: 'operate',
+        summary: 'Who did what, when and why, the newest first',
+        tags: ['access'],
+        querystring: QUERY,
+        response: { 200: answer(pageOf(AUDIT_ENTRY), 'A page.'), ...refusals() },
+      }),
+    },
+    async (request, reply) => {
+      const { all = false, limit = DEFAULT_PAGE, cursor, ...filter } = request.query
+      const { tenant, isOperator } = callerOf(request)
+      if (all && !isOperator) throw new Refusal('scope-missing', { detail: 'Only an operator sees the audit of all.' })
+      const asked = { ...filter, ...(!all && { tenant }) }
+      const page = await store.auditTrail({ ...asked, limit, ...openCursor(cursor, asked) })
+      return reply.send(bindCursor(page, asked))
+    },
+  )
+}

@@ -1,0 +1,223 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { randomBytes } from 'node:crypto'
+import { Type } from 'typebox'
+import type { Caller } from '../../access/caller.ts'
+import { EVERY_TENANT, MOST_KEYS, type KeyDocument } from '../../access/documents.ts'
+import { hashOf, newKeyText, writeKey } from '../../access/key-text.ts'
+import type { OperatorRecord } from '../../stores/task-store.ts'
+import { Refusal } from '../answers/refusal.ts'
+import type { ApiContext } from '../context.ts'
+import { lineBy } from '../requests/audit-line.ts'
+import { bindCursor, openCursor } from '../requests/bound-cursor.ts'
+import { callerOf } from '../requests/caller.ts'
+import { readFlags, readNumbers } from '../requests/query.ts'
+import { invalid } from '../requests/validation.ts'
+import { KEY, NEW_KEY, reasonField, ROTATION, type NewKey, type Rotation, type ShownKey } from '../schemas/access.ts'
+import { answer, refusals } from '../schemas/answers.ts'
+import { DEFAULT_PAGE, pageFields, type PageQuery } from '../schemas/fields.ts'
+import { operation } from '../schemas/operation.ts'
+import { pageOf, parameters } from '../schemas/schema.ts'
+
+const QUERY = parameters({
+  ...pageFields,
+  all: Type.Optional(Type.Boolean({ description: 'Of every tenant and of operators; for operators.' })),
+})
+const KEY_PATH = parameters({ keyId: Type.String({ pattern: '^[0-9a-f]{16}$', 'x-takes': 'the id of a key' }) })
+const REASON_QUERY = parameters({ reason: Type.Optional(reasonField) })
+
+interface OneKey {
+  readonly Params: { readonly keyId: string }
+  readonly Body: Rotation
+  readonly Querystring: { readonly reason?: string }
+}
+
+export function addKeys(api: FastifyInstance, context: ApiContext): void {
+  const { store, keys, clock } = context
+
+  api.post<{ Body: NewKey }>(
+    '/keys',
+    {
+      schema: operation({
+        operationId: 'createKey',
+        scope: 'admin',
+        summary: 'Make a key. With the first one every request needs a key',
+        tags: ['access'],
+        querystring: parameters({}),
+        body: NEW_KEY,
+        response: { 201: answer(KEY, 'The key, shown this once.'), ...refusals(408, 409, 413, 415, 429) },
+      }),
+    },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const { scopes, isOperator = false, name, expiresAt, reason } = request.body
+      refuseUnfit(request.body, caller, context)
+      const text = newKeyText(randomBytes)
+      const document: KeyDocument = {
+        ...(name !== undefined && { name }),
+        scopes,
+        createdBy: caller.actor,
+        ...(expiresAt !== undefined && { expiresAt }),
+        hashes: [{ hash: hashOf(text.secret) }],
+      }
+      const written = await store.writeRecord({
+        kind: 'key',
+        id: text.keyId,
+        tenant: isOperator ? EVERY_TENANT : caller.tenant,
+        document: { ...document },
+        ifVersion: 0,
+        most: MOST_KEYS,
+        audit: { ...lineBy(caller, 'key.create', text.keyId, reason), details: { scopes, isOperator } },
+      })
+      if (written.kind !== 'written')
+        throw new Refusal('too-many', { detail: `There are ${MOST_KEYS} keys already: revoke one that nobody uses.` })
+      await keys.load()
+      return reply.code(201).send({ ...keyView(written.record), key: writeKey(text) })
+    },
+  )
+
+  api.get<{ Querystring: PageQuery & { readonly all?: boolean } }>(
+    '/keys',
+    {
+      preValidation: [readNumbers(QUERY), readFlags(QUERY)],
+      schema: operation({
+        operationId: 'listKeys',
+        scope: 'admin',
+        summary: 'Every key of the tenant, without what makes it one',
+        tags: ['access'],
+        querystring: QUERY,
+        response: { 200: answer(pageOf(KEY), 'A page, by id.'), ...refusals() },
+      }),
+    },
+    async (request, reply) => {
+      const { cursor, limit = DEFAULT_PAGE, all = false } = request.query
+      const { tenant, isOperator } = callerOf(request)
+      if (all && !isOperator) throw new Refusal('scope-missing', { detail: 'Only an operator sees the keys of all.' })
+      const asked = { kind: 'key', ...(!all && { tenant }) } as const
+      const page = bindCursor(await store.records({ ...asked, limit, ...openCursor(cursor, asked) }), asked)
+      return reply.send({ ...page, items: page.items.map(keyView) })
+    },
+  )
+
+  api.post<OneKey>(
+    '/keys/:keyId/rotate',
+    {
+      schema: operation({
+        operationId: 'rotateKey',
+        scope: 'admin',
+        summary: 'Give a key a new text; the old one is good for a while yet',
+        tags: ['access'],
+        params: KEY_PATH,
+        querystring: parameters({}),
+        body: ROTATION,
+        response: { 200: answer(KEY, 'The key, shown this once.'), ...refusals(404, 408, 409, 413, 415) },
+      }),
+    },
+    async (request, reply) => {
+      const { overlapMs = DAY_MS, reason } = request.body
+      const record = await ownKey(request, context)
+      const document = documentOf(record)
+      const { secret } = newKeyText(randomBytes)
+      const until = clock.now() + overlapMs
+      const [{ hash }] = document.hashes as [{ hash: string }]
+      const rotated = { ...document, hashes: [{ hash: hashOf(secret) }, { hash, until }] }
+      const written = await store.writeRecord({
+        ...namesOf(record),
+        document: rotated,
+        ifVersion: record.version,
+        audit: { ...lineBy(callerOf(request), 'key.rotate', record.id, reason), details: { overlapMs } },
+      })
+      if (written.kind !== 'written') throw changedMeanwhile()
+      await keys.load()
+      return reply.send({ ...keyView(written.record), key: writeKey({ keyId: record.id, secret }) })
+    },
+  )
+
+  api.delete<OneKey>(
+    '/keys/:keyId',
+    {
+      schema: operation({
+        operationId: 'revokeKey',
+        scope: 'admin',
+        summary: 'Revoke a key: refused from now on, by other instances a second later',
+        tags: ['access'],
+        params: KEY_PATH,
+        querystring: REASON_QUERY,
+        response: { 200: answer(KEY, 'It is revoked.'), ...refusals(404, 409) },
+      }),
+    },
+    async (request, reply) => {
+      const record = await ownKey(request, context)
+      const isLast = record.tenant === EVERY_TENANT && !keys.hasOtherAdmin(record.id)
+      if (isLast)
+        throw new Refusal('last-admin', {
+          detail: 'It is the last key with which keys can be made: make another one with isOperator and admin first.',
+        })
+      const audit = lineBy(callerOf(request), 'key.revoke', record.id, request.query.reason)
+      const written = await store.writeRecord({
+        ...namesOf(record),
+        document: null,
+        ifVersion: record.version,
+        audit,
+      })
+      if (written.kind !== 'removed') throw changedMeanwhile()
+      await keys.load()
+      return reply.send(keyView(record))
+    },
+  )
+}
+
+const DAY_MS = 86_400_000
+
+/** A key gives no more than its maker has, and the first one must be able to make others. */
+function refuseUnfit({ isOperator = false, scopes, expiresAt }: NewKey, caller: Caller, context: ApiContext): void {
+  const { keys, wallNow } = context
+  if (expiresAt !== undefined && expiresAt <= wallNow())
+    throw invalid('body', [{ at: 'expiresAt', is: expiresAt, say: 'is past' }])
+  if (isOperator && !caller.isOperator)
+    throw new Refusal('scope-missing', { detail: 'Only an operator can make a key of an operator.' })
+  const isAdmin = isOperator && scopes.includes('admin') && expiresAt === undefined
+  if (!keys.isInForce && !isAdmin)
+    throw new Refusal('last-admin', {
+      detail:
+        'From the first key on every request needs one: make it with "isOperator": true and "scopes": ["admin"], without an end.',
+    })
+}
+
+/** The key of the path; that of another tenant is none. */
+async function ownKey(request: FastifyRequest<OneKey>, { store }: ApiContext): Promise<OperatorRecord> {
+  const { keyId } = request.params
+  const { tenant, isOperator } = callerOf(request)
+  const record = await store.record({ kind: 'key', id: keyId })
+  if (record === undefined || !(record.tenant === tenant || isOperator))
+    throw new Refusal('key-not-found', { detail: `${keyId} is no key of ${tenant}.` })
+  return record
+}
+
+function keyView(record: OperatorRecord): ShownKey {
+  const { name, scopes, createdBy, expiresAt, hashes } = documentOf(record)
+  const isOperator = record.tenant === EVERY_TENANT
+  const overlapsUntil = hashes[1]?.until
+  return {
+    keyId: record.id,
+    ...(name !== undefined && { name }),
+    ...(!isOperator && { tenant: record.tenant }),
+    isOperator,
+    scopes,
+    createdAt: record.createdAt,
+    createdBy,
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(overlapsUntil !== undefined && { overlapsUntil }),
+  }
+}
+
+function documentOf({ document }: OperatorRecord): KeyDocument {
+  return document as unknown as KeyDocument
+}
+
+function namesOf({ kind, id, tenant }: OperatorRecord): Pick<OperatorRecord, 'kind' | 'id' | 'tenant'> {
+  return { kind, id, tenant }
+}
+
+function changedMeanwhile(): Refusal {
+  return new Refusal('write-conflict', { detail: 'Somebody else changed this key at the same moment: look again.' })
+}

@@ -1,0 +1,218 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { hash, randomBytes } from 'node:crypto'
+import { Type } from 'typebox'
+import { MOST_SECRETS, type SecretDocument } from '../../access/documents.ts'
+import type { OperatorRecord } from '../../stores/task-store.ts'
+import { Refusal } from '../answers/refusal.ts'
+import type { ApiContext } from '../context.ts'
+import { lineBy } from '../requests/audit-line.ts'
+import { callerOf } from '../requests/caller.ts'
+import { readNumbers } from '../requests/query.ts'
+import { invalid } from '../requests/validation.ts'
+import {
+  NEW_SECRET,
+  reasonField,
+  ROTATION,
+  SECRET,
+  type NewSecret,
+  type Rotation,
+  type ShownSecret,
+} from '../schemas/access.ts'
+import { answer, refusals } from '../schemas/answers.ts'
+import { DEFAULT_PAGE, pageFields, type PageQuery } from '../schemas/fields.ts'
+import { operation } from '../schemas/operation.ts'
+import { pageOf, parameters } from '../schemas/schema.ts'
+
+const QUERY = parameters({ ...pageFields })
+const SECRET_PATH = parameters({
+  secretId: Type.String({ pattern: '^[0-9a-f]{16}$', 'x-takes': 'the id of a secret' }),
+})
+
+interface OneSecret {
+  readonly Params: { readonly secretId: string }
+  readonly Body: Rotation
+  readonly Querystring: { readonly reason?: string }
+}
+
+/** Standard Webhooks: between 24 and 64 random bytes. */
+const SECRET_BYTES = 32
+
+export function addSecrets(api: FastifyInstance, context: ApiContext): void {
+  const { store, secrets, clock } = context
+
+  api.post<{ Body: NewSecret }>(
+    '/secrets',
+    {
+      schema: operation({
+        operationId: 'createSecret',
+        scope: 'admin',
+        summary: 'Sign deliveries from now on: to one destination, or to all',
+        tags: ['access'],
+        querystring: parameters({}),
+        body: NEW_SECRET,
+        response: { 201: answer(SECRET, 'The secret, shown this once.'), ...refusals(408, 409, 413, 415, 429) },
+      }),
+    },
+    async (request, reply) => {
+      const { destination, reason } = request.body
+      if (destination !== undefined && URL.parse(destination)?.origin !== destination)
+        throw invalid('body', [{ at: 'destination', is: destination, say: 'must be an origin: scheme, host and port' }])
+      const caller = callerOf(request)
+      const id = secretIdOf(caller.tenant, destination)
+      const secret = newSecret()
+      const document: SecretDocument = {
+        ...(destination !== undefined && { destination }),
+        createdBy: caller.actor,
+        secrets: [{ secret }],
+      }
+      const written = await store.writeRecord({
+        kind: 'secret',
+        id,
+        tenant: caller.tenant,
+        document: { ...document },
+        ifVersion: 0,
+        most: MOST_SECRETS,
+        audit: lineBy(caller, 'secret.create', destination ?? 'all', reason),
+      })
+      if (written.kind === 'full')
+        throw new Refusal('too-many', { detail: `There are ${MOST_SECRETS} secrets already.` })
+      if (written.kind !== 'written')
+        throw new Refusal('secret-exists', { detail: `${id} is there already: rotate it, or delete it first.` })
+      await secrets.load()
+      return reply.code(201).send({ ...secretView(written.record), secret })
+    },
+  )
+
+  api.get<{ Querystring: PageQuery }>(
+    '/secrets',
+    {
+      preValidation: readNumbers(QUERY),
+      schema: operation({
+        operationId: 'listSecrets',
+        scope: 'admin',
+        summary: 'What deliveries are signed with, without the secrets themselves',
+        tags: ['access'],
+        querystring: QUERY,
+        response: { 200: answer(pageOf(SECRET), 'A page, by id.'), ...refusals() },
+      }),
+    },
+    async (request, reply) => {
+      const { cursor, limit = DEFAULT_PAGE } = request.query
+      const { tenant } = callerOf(request)
+      const page = await store.records({ kind: 'secret', tenant, limit, ...(cursor !== undefined && { cursor }) })
+      return reply.send({ ...page, items: page.items.map(secretView) })
+    },
+  )
+
+  api.post<OneSecret>(
+    '/secrets/:secretId/rotate',
+    {
+      schema: operation({
+        operationId: 'rotateSecret',
+        scope: 'admin',
+        summary: 'Sign with a new secret; for a while with the old one as well',
+        tags: ['access'],
+        params: SECRET_PATH,
+        querystring: parameters({}),
+        body: ROTATION,
+        response: { 200: answer(SECRET, 'The secret, shown this once.'), ...refusals(404, 408, 409, 413, 415) },
+      }),
+    },
+    async (request, reply) => {
+      const { overlapMs = DAY_MS, reason } = request.body
+      const record = await ownSecret(request, context)
+      const document = documentOf(record)
+      const secret = newSecret()
+      const [before] = document.secrets as [SecretDocument['secrets'][number]]
+      const rotated: SecretDocument = {
+        ...document,
+        secrets: [{ secret }, { secret: before.secret, until: clock.now() + overlapMs }],
+      }
+      const written = await store.writeRecord({
+        kind: 'secret',
+        id: record.id,
+        tenant: record.tenant,
+        document: { ...rotated },
+        ifVersion: record.version,
+        audit: { ...lineBy(callerOf(request), 'secret.rotate', subjectOf(document), reason), details: { overlapMs } },
+      })
+      if (written.kind !== 'written') throw changedMeanwhile()
+      await secrets.load()
+      return reply.send({ ...secretView(written.record), secret })
+    },
+  )
+
+  api.delete<OneSecret>(
+    '/secrets/:secretId',
+    {
+      schema: operation({
+        operationId: 'deleteSecret',
+        scope: 'admin',
+        summary: 'Sign with it no longer',
+        tags: ['access'],
+        params: SECRET_PATH,
+        querystring: parameters({ reason: Type.Optional(reasonField) }),
+        response: { 200: answer(SECRET, 'It is forgotten.'), ...refusals(404, 409) },
+      }),
+    },
+    async (request, reply) => {
+      const record = await ownSecret(request, context)
+      const written = await store.writeRecord({
+        kind: 'secret',
+        id: record.id,
+        tenant: record.tenant,
+        document: null,
+        ifVersion: record.version,
+        audit: lineBy(callerOf(request), 'secret.delete', subjectOf(documentOf(record)), request.query.reason),
+      })
+      if (written.kind !== 'removed') throw changedMeanwhile()
+      await secrets.load()
+      return reply.send(secretView(record))
+    },
+  )
+}
+
+const DAY_MS = 86_400_000
+
+function newSecret(): string {
+  return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
+}
+
+/** One for each destination, and one for all others: the id follows from it. */
+function secretIdOf(tenant: string, destination = ''): string {
+  return hash('sha256', `${tenant} ${destination}`).slice(0, 16)
+}
+
+/** The secret of the path; that of another tenant is none. */
+async function ownSecret(request: FastifyRequest<OneSecret>, { store }: ApiContext): Promise<OperatorRecord> {
+  const { secretId } = request.params
+  const { tenant } = callerOf(request)
+  const record = await store.record({ kind: 'secret', id: secretId })
+  if (record?.tenant !== tenant)
+    throw new Refusal('secret-not-found', { detail: `${secretId} is no secret of ${tenant}.` })
+  return record
+}
+
+function secretView(record: OperatorRecord): ShownSecret {
+  const { destination, createdBy, secrets } = documentOf(record)
+  const overlapsUntil = secrets[1]?.until
+  return {
+    secretId: record.id,
+    ...(destination !== undefined && { destination }),
+    createdAt: record.createdAt,
+    createdBy,
+    ...(overlapsUntil !== undefined && { overlapsUntil }),
+  }
+}
+
+function documentOf({ document }: OperatorRecord): SecretDocument {
+  return document as unknown as SecretDocument
+}
+
+function subjectOf({ destination = 'all' }: SecretDocument): string {
+  return destination
+}
+
+function changedMeanwhile(): Refusal {
+  return new Refusal('write-conflict', { detail: 'Somebody else changed this secret at the same moment: look again.' })
+}

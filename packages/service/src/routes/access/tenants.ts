@@ -1,0 +1,81 @@
+import { presets } from '@secondwind/resilience'
+import type { FastifyInstance } from 'fastify'
+import { DEFAULT_TENANT } from '../../access/caller.ts'
+import { EVERY_TENANT, MOST_TENANTS } from '../../access/documents.ts'
+import { Refusal } from '../answers/refusal.ts'
+import type { ApiContext } from '../context.ts'
+import { lineBy } from '../requests/audit-line.ts'
+import { callerOf } from '../requests/caller.ts'
+import { readNumbers } from '../requests/query.ts'
+import { NEW_TENANT, TENANT, type NewTenant } from '../schemas/access.ts'
+import { answer, refusals } from '../schemas/answers.ts'
+import { DEFAULT_PAGE, pageFields, type PageQuery } from '../schemas/fields.ts'
+import { operation } from '../schemas/operation.ts'
+import { pageOf, parameters } from '../schemas/schema.ts'
+
+const QUERY = parameters({ ...pageFields })
+
+export function addTenants(api: FastifyInstance, { store, keys }: ApiContext): void {
+  api.post<{ Body: NewTenant }>(
+    '/tenants',
+    {
+      schema: operation({
+        operationId: 'createTenant',
+        scope: 'admin',
+        isForOperators: true,
+        summary: 'Make room for another tenant: tasks, policies, keys and settings of its own',
+        tags: ['access'],
+        querystring: parameters({}),
+        body: NEW_TENANT,
+        response: { 201: answer(TENANT, 'A new tenant.'), ...refusals(408, 409, 413, 415, 429) },
+      }),
+    },
+    async (request, reply) => {
+      const { tenant, reason } = request.body
+      if (tenant === DEFAULT_TENANT) throw taken(tenant)
+      // First what its tasks are accepted under: a tenant without a policy could hand over nothing.
+      const document = presets.service.retry
+      await store.putPolicy({ tenant, policyId: document.policyId!, document })
+      const written = await store.writeRecord({
+        kind: 'tenant',
+        id: tenant,
+        tenant: EVERY_TENANT,
+        document: { createdBy: callerOf(request).actor },
+        ifVersion: 0,
+        most: MOST_TENANTS,
+        audit: { ...lineBy(callerOf(request), 'tenant.create', tenant, reason), tenant: EVERY_TENANT },
+      })
+      if (written.kind === 'full')
+        throw new Refusal('too-many', { detail: `There are ${MOST_TENANTS} tenants already.` })
+      if (written.kind !== 'written') throw taken(tenant)
+      await keys.load()
+      return reply.code(201).send({ tenant, createdAt: written.record.createdAt })
+    },
+  )
+
+  api.get<{ Querystring: PageQuery }>(
+    '/tenants',
+    {
+      preValidation: readNumbers(QUERY),
+      schema: operation({
+        operationId: 'listTenants',
+        scope: 'admin',
+        isForOperators: true,
+        summary: 'Every tenant, by name, behind the one that was always there',
+        tags: ['access'],
+        querystring: QUERY,
+        response: { 200: answer(pageOf(TENANT), 'A page.'), ...refusals() },
+      }),
+    },
+    async (request, reply) => {
+      const { cursor, limit = DEFAULT_PAGE } = request.query
+      const page = await store.records({ kind: 'tenant', limit, ...(cursor !== undefined && { cursor }) })
+      const items = page.items.map(({ id, createdAt }) => ({ tenant: id, createdAt }))
+      return reply.send({ ...page, items: cursor === undefined ? [{ tenant: DEFAULT_TENANT }, ...items] : items })
+    },
+  )
+}
+
+function taken(tenant: string): Refusal {
+  return new Refusal('tenant-exists', { detail: `${tenant} is there already.` })
+}

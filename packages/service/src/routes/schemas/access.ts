@@ -1,0 +1,163 @@
+/** Tenants, keys, secrets and the audit, as they are asked for and shown. */
+import { Type, type TSchema, type TString } from 'typebox'
+import { SCOPES, TENANT_NAME, type Scope } from '../../access/caller.ts'
+import { instantField } from './fields.ts'
+import { schemaOf, wordOf, type Schema } from './schema.ts'
+
+export const tenantField: TString = Type.String({
+  pattern: TENANT_NAME,
+  'x-takes': 'a name of 1 to 63 small letters, digits and dashes',
+  examples: ['acme'],
+})
+
+/** Why somebody does something, for whoever reads the audit later. */
+export const reasonField: TString = Type.String({
+  minLength: 1,
+  maxLength: 500,
+  description: 'Why, for the audit.',
+  examples: ['INC-2231'],
+})
+
+const nameField = Type.String({ minLength: 1, maxLength: 100, description: 'For people.', examples: ['checkout'] })
+
+/** A month: who has not changed over by then will not. */
+const LONGEST_OVERLAP_MS = 30 * 86_400_000
+
+export interface NewTenant {
+  readonly tenant: string
+  readonly reason?: string
+}
+
+export const NEW_TENANT: Schema<NewTenant> = schemaOf(
+  Type.Object({ tenant: tenantField, reason: Type.Optional(reasonField) }, { additionalProperties: false }),
+)
+
+export const TENANT: TSchema = Type.Object({
+  tenant: tenantField,
+  createdAt: Type.Optional(instantField('Absent for the one that was always there.')),
+})
+
+export interface NewKey {
+  readonly name?: string
+  readonly scopes: readonly Scope[]
+  readonly isOperator?: boolean
+  readonly expiresAt?: number
+  readonly reason?: string
+}
+
+export const NEW_KEY: Schema<NewKey> = Type.Unsafe<NewKey>(
+  Type.Object(
+    {
+      name: Type.Optional(nameField),
+      scopes: Type.Array(wordOf(SCOPES), {
+        minItems: 1,
+        uniqueItems: true,
+        description: 'What it may do; `admin` includes all others.',
+      }),
+      isOperator: Type.Optional(
+        Type.Boolean({ default: false, description: 'It acts for every tenant; only an operator can give this.' }),
+      ),
+      expiresAt: Type.Optional(instantField('It is refused from then on.')),
+      reason: Type.Optional(reasonField),
+    },
+    { additionalProperties: false },
+  ),
+)
+
+export interface ShownKey {
+  readonly keyId: string
+  readonly name?: string
+  readonly tenant?: string
+  readonly isOperator: boolean
+  readonly scopes: readonly Scope[]
+  readonly createdAt: number
+  readonly createdBy: string
+  readonly expiresAt?: number
+  readonly overlapsUntil?: number
+  readonly key?: string
+}
+
+export const KEY: Schema<ShownKey> = Type.Unsafe<ShownKey>(
+  Type.Object({
+    keyId: Type.String(),
+    name: Type.Optional(Type.String()),
+    tenant: Type.Optional(Type.String({ description: 'Absent for a key of an operator.' })),
+    isOperator: Type.Boolean(),
+    scopes: Type.Array(wordOf(SCOPES)),
+    createdAt: instantField('When.'),
+    createdBy: Type.String({ description: 'The id of the key that made it.' }),
+    expiresAt: Type.Optional(instantField('It is refused from then on.')),
+    overlapsUntil: Type.Optional(instantField('Until then the text of before the rotation is taken, too.')),
+    key: Type.Optional(Type.String({ description: 'The key itself. It is shown this once, and kept by nobody.' })),
+  }),
+)
+
+export interface Rotation {
+  readonly overlapMs?: number
+  readonly reason?: string
+}
+
+export const ROTATION: Schema<Rotation> = schemaOf(
+  Type.Object(
+    {
+      overlapMs: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: LONGEST_OVERLAP_MS,
+          default: 86_400_000,
+          description: 'How long the one of before is good for, too.',
+        }),
+      ),
+      reason: Type.Optional(reasonField),
+    },
+    { additionalProperties: false },
+  ),
+)
+
+export interface NewSecret {
+  readonly destination?: string
+  readonly reason?: string
+}
+
+export const NEW_SECRET: Schema<NewSecret> = schemaOf(
+  Type.Object(
+    {
+      destination: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 8_192, description: 'Left out: all that have none of their own.' }),
+      ),
+      reason: Type.Optional(reasonField),
+    },
+    { additionalProperties: false },
+  ),
+)
+
+export interface ShownSecret {
+  readonly secretId: string
+  readonly destination?: string
+  readonly createdAt: number
+  readonly createdBy: string
+  readonly overlapsUntil?: number
+  readonly secret?: string
+}
+
+export const SECRET: Schema<ShownSecret> = Type.Unsafe<ShownSecret>(
+  Type.Object({
+    secretId: Type.String(),
+    destination: Type.Optional(Type.String()),
+    createdAt: instantField('When.'),
+    createdBy: Type.String(),
+    overlapsUntil: Type.Optional(instantField('Until then deliveries are signed with the one of before, too.')),
+    secret: Type.Optional(Type.String({ description: 'The secret itself. It is shown this once.' })),
+  }),
+)
+
+export const AUDIT_ENTRY: TSchema = Type.Object({
+  auditId: Type.String(),
+  at: instantField('When.'),
+  tenant: Type.String(),
+  actor: Type.String({ description: 'The id of a key; `local` without keys; `system` for the service itself.' }),
+  action: Type.String({ examples: ['task.cancel'] }),
+  subject: Type.String(),
+  reason: Type.Optional(Type.String()),
+  details: Type.Optional(Type.Object({}, { additionalProperties: true })),
+})
