@@ -13,6 +13,7 @@ import { runCommand } from './lab/run.ts'
 import { sweepCommand } from './lab/sweep.ts'
 import { tiersCommand } from './lab/tiers.ts'
 import { POLICIES } from './policies/commands.ts'
+import { REPLAYS } from './replays/commands.ts'
 import { seriesCommand } from './series/series.ts'
 import { SERVICE } from './service/commands.ts'
 import { TASKS } from './tasks/commands.ts'
@@ -34,6 +35,7 @@ const ALL: readonly Command[] = [
   doctorCommand,
   ...TASKS,
   ...DEAD,
+  ...REPLAYS,
   ...DESTINATIONS,
   seriesCommand,
   ...POLICIES,

@@ -62,6 +62,7 @@ export const COMMON_OPTIONS: NonNullable<Command['options']> = [
 const GROUPS: { readonly [word: string]: string } = {
   tasks: 'requests that the service was handed: see them, steer them',
   dead: 'tasks that were given up, by what they died of',
+  replay: 'many dead letters brought back: a plan to read first, then its run',
   destinations: 'what is called: gates, backlog, and what retrying costs',
   policies: 'the policies that the service keeps, with their versions',
   lab: 'predict what a policy will do, before it is rolled out',

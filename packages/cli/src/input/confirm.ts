@@ -10,12 +10,14 @@ interface Question {
   readonly ask: string
   /** What it will touch, for people; it is shown before anything is asked. */
   readonly shows: string
+  /** What must be typed for a yes, where that should not become a habit. */
+  readonly word?: string
 }
 
 /** Shows what will be touched, and goes on only after a yes: silence never is one. */
 export async function confirm(
   { options, words, terminal }: Pick<RemoteCall, 'options' | 'words' | 'terminal'>,
-  { ask: question, shows }: Question,
+  { ask: question, shows, word }: Question,
 ): Promise<void> {
   const { ask, tell } = terminal
   if (options['json'] !== true) tell(`${shows}\n`)
@@ -28,8 +30,8 @@ export async function confirm(
       because: ['stdin is not a terminal, so the question cannot be asked.'],
       next,
     })
-  const answer = (await ask(`${question}? (yes/no) `)).trim().toLowerCase()
-  if (answer === 'yes' || answer === 'y') return
+  const answer = (await ask(`${question}? (${word === undefined ? 'yes/no' : `type ${word}`}) `)).trim().toLowerCase()
+  if (word === undefined ? ['yes', 'y'].includes(answer) : answer === word) return
   throw usageFailure({
     code: 'not-confirmed',
     what: `to ${question} needs a yes`,

@@ -1,6 +1,7 @@
 import type { Resolution, Series } from '@secondwind/client'
 import { sayMs, sayShare } from '@secondwind/lab'
 import type { Answer, Command } from '../command.ts'
+import { given } from '../input/given.ts'
 import { instant } from '../input/read-instant.ts'
 import { oneOf, optional, readOptions, withDefault } from '../input/read-options.ts'
 import { sayInstant } from '../output/say-time.ts'
@@ -39,12 +40,7 @@ async function show({ client, args, options, clock }: RemoteCall): Promise<Answe
     to: optional(instant(now, 'ago')),
   })
   const destination = args[0] as string | undefined
-  const series = await client.series({
-    resolution,
-    ...(destination !== undefined && { destination }),
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-  })
+  const series = await client.series({ resolution, ...given({ destination, from, to }) })
   return {
     data: series,
     items: series.slots,

@@ -1,5 +1,6 @@
 import type { TaskFilter, TaskStatus } from '@secondwind/client'
 import type { Argument, GivenOptions, Option } from '../command.ts'
+import { given } from '../input/given.ts'
 import { instant } from '../input/read-instant.ts'
 import { oneOf, optional, readOptions, text, wholeNumber } from '../input/read-options.ts'
 
@@ -28,5 +29,5 @@ export function readFilter(options: GivenOptions, now: number): TaskFilter {
     createdFrom: optional(instant(now, 'ago')),
     createdTo: optional(instant(now, 'ago')),
   })
-  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined))
+  return given(filter)
 }

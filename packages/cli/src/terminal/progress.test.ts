@@ -89,6 +89,16 @@ describe('progress', () => {
     assert.equal(told.length, before)
   })
 
+  it('says what else there is to say at the end of its line', async () => {
+    const told: string[] = []
+    const clock = virtualClock()
+    const terminal = { tell: (text: string) => void told.push(text), err: PAPER }
+    const progress = showProgress(terminal, { label: 'replay', total: 10, note: () => 'failed 3', clock })
+    await clock.advance(1_000)
+    progress.end()
+    assert.equal(told[0], 'replay  ░░░░░░░░░░░░░░░░░░░░░░░░  0/10   1 s so far   failed 3\n')
+  })
+
   it('says nothing about what is quick', async () => {
     const { told, run } = watched(SCREEN)
     await run(10, 1)

@@ -18,6 +18,8 @@ interface Work {
   /** Before the bar begins. */
   readonly done?: number
   readonly total: number
+  /** What else there is to say of it now. */
+  readonly note?: () => string
   readonly clock?: Pick<Clock, 'monotonic' | 'sleep'>
 }
 
@@ -27,7 +29,7 @@ interface Work {
  */
 export function showProgress(
   { tell, err, onInterrupt }: Pick<Terminal, 'tell' | 'err' | 'onInterrupt'>,
-  { label, done: before = 0, total, clock = systemClock }: Work,
+  { label, done: before = 0, total, note, clock = systemClock }: Work,
 ): Progress {
   const startedAt = clock.monotonic()
   // A terminal that knows nothing but characters cannot take a line back.
@@ -35,7 +37,8 @@ export function showProgress(
   let [done, shown] = [before, '']
 
   const show = (): void => {
-    const line = progressLine({ label, before, done, total, elapsedMs: clock.monotonic() - startedAt }, err.isAscii)
+    const state = { label, before, done, total, elapsedMs: clock.monotonic() - startedAt }
+    const line = [progressLine(state, err.isAscii), note?.() ?? ''].filter(part => part !== '').join('   ')
     if (line !== shown) tell(redraws ? `\r\u001B[K${line}` : `${line}\n`)
     shown = line
   }

@@ -1,0 +1,45 @@
+import type { Replay, ReplayStatus } from '@secondwind/client'
+import type { RemoteCall } from '../remote/remote-command.ts'
+import { showProgress } from '../terminal/progress.ts'
+
+const LOOK_MS = 1_000
+
+/** Looks once a second while it is in one of these; the bar counts what `doneOf` says. */
+export async function followReplay(
+  { client, clock, terminal, typed }: RemoteCall,
+  begun: Replay,
+  {
+    statuses,
+    label,
+    doneOf,
+  }: {
+    readonly statuses: readonly ReplayStatus[]
+    readonly label: string
+    readonly doneOf: (replay: Replay) => number
+  },
+): Promise<Replay> {
+  let replay = begun
+  const progress = showProgress(terminal, {
+    label,
+    done: doneOf(begun),
+    total: Math.max(1, begun.selected),
+    note: () => (replay.counts.failed === 0 ? '' : `failed ${replay.counts.failed}`),
+  })
+  const forget = terminal.onInterrupt?.(() =>
+    terminal.tell(
+      `\nstopped watching; the replay goes on\ntry  ${typed('replay', 'status', begun.replayId)}\n     ${typed('replay', 'pause', begun.replayId)}\n`,
+    ),
+  )
+  try {
+    while (statuses.includes(replay.status)) {
+      await clock.sleep(LOOK_MS)
+      const before = doneOf(replay)
+      replay = await client.replays.get(begun.replayId)
+      progress.advance(doneOf(replay) - before)
+    }
+    return replay
+  } finally {
+    progress.end()
+    forget?.()
+  }
+}

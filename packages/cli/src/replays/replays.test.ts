@@ -1,0 +1,64 @@
+import type { Replay } from '@secondwind/client'
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { aService, type RunningService } from '../remote/service.test-kit.ts'
+
+/** Dead letters that will be well when they are sent again: each endpoint says no once. */
+async function deadLetters({ client, aTask }: RunningService, scripts: readonly string[]): Promise<readonly string[]> {
+  const tasks = await Promise.all(scripts.map(script => aTask(script, { policy: { maxAttempts: 1 } })))
+  await Promise.all(tasks.map(({ taskId }) => client.waitFor(taskId)))
+  return tasks.map(({ taskId }) => taskId)
+}
+
+const MENDED = ['503', '503,200', '503,200x2', '503,200x3']
+
+describe('replay', () => {
+  it('plans first: what it would send, what it leaves alone and why; then runs exactly that', async () => {
+    const service = await aService()
+    const { url, client, inPipe, atTerminal } = service
+    const ids = await deadLetters(service, [...MENDED, '400x9'])
+    const planned = await atTerminal(['replay', 'plan', '--destination', url, '--rate', '50/s', '--reason', 'INC-2231'])
+    assert.match(
+      planned.stdout,
+      /PLANNED\n[^]*selected {2}4\n {2}skipped {3}1 permanent, as [^]*\n\nNothing is sent yet\.\n$/,
+    )
+    const [, replayId = ''] = /try {2}secondwind replay run (\S+)/.exec(planned.stderr) ?? []
+    assert.equal((await client.tasks.get(ids[0]!)).status, 'EXHAUSTED')
+    const run = await inPipe(['replay', 'run', replayId, '--json'])
+    const { status, counts, verdict } = JSON.parse(run.stdout) as Replay & { verdict: string }
+    assert.deepEqual([status, counts.sent, counts.succeeded, run.exitCode], ['FINISHED', 4, 4, 0], run.stderr)
+    assert.match(verdict, /^All are sent: 4 of 4 sent, 4 succeeded/)
+    for (const taskId of ids.slice(0, 4)) assert.equal((await client.tasks.get(taskId)).status, 'SUCCEEDED')
+    assert.match((await inPipe(['replay', 'list'])).stdout, new RegExp(`\n${replayId}\tFINISHED\t4\t4\t`))
+  })
+
+  it('stops by its own rule, exits with 6, and says what has stayed dead', async () => {
+    const service = await aService()
+    const broken = Array.from({ length: 12 }, (_, index) => `503x${100 + index}`)
+    await deadLetters(service, broken)
+    const words = ['replay', 'plan', '--error-code', 'http-503', '--rate', '20/s', '--canary', '3', '--json']
+    const { replayId, selected } = JSON.parse((await service.inPipe(words)).stdout) as Replay
+    assert.equal(selected, 12)
+    const run = await service.atTerminal(['replay', 'run', replayId])
+    assert.equal(run.exitCode, 6, run.stderr)
+    assert.match(
+      run.stdout.replaceAll(/\s+/g, ' '),
+      /It stopped by its rule: \d+ of the last \d+ failed\. \d+ have stayed dead\./,
+    )
+    assert.match(run.stderr, /try {2}secondwind replay resume /)
+  })
+
+  it('refuses an empty filter, and asks before it cancels', async () => {
+    const service = await aService()
+    const empty = await service.inPipe(['replay', 'plan'])
+    assert.equal(empty.exitCode, 2, empty.stderr)
+    await deadLetters(service, ['503'])
+    const planned = await service.inPipe(['replay', 'plan', '--destination', service.url, '--json'])
+    const { replayId } = JSON.parse(planned.stdout) as Replay
+    assert.equal((await service.inPipe(['replay', 'cancel', replayId])).exitCode, 2)
+    const cancelled = await service.atTerminal(['replay', 'cancel', replayId], { answers: ['yes'] })
+    assert.match(cancelled.stdout, /CANCELLED\n[^]*It was cancelled; 1 has stayed dead\./)
+    assert.equal((await service.inPipe(['replay', 'run', replayId])).exitCode, 5)
+    assert.equal((await service.inPipe(['replay', 'status', replayId])).exitCode, 0)
+  })
+})
