@@ -1,6 +1,6 @@
 import { GIVE_UP_REASONS } from '@secondwind/resilience'
 import { Type, type TNumber, type TSchema } from 'typebox'
-import type { ReplayCounts } from '../../task/replay/counts.ts'
+import { MOST_RECENT, type ReplayCounts } from '../../task/replay/counts.ts'
 import {
   INCLUDABLE,
   PLAN_DEFAULTS,
@@ -86,7 +86,7 @@ export const REPLAY_INPUT: Schema<ReplayInput> = schemaOf(
         }),
       ),
       stopOnFailureRate: Type.Optional(shareField),
-      overLast: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: PLAN_DEFAULTS.overLast })),
+      overLast: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_RECENT, default: PLAN_DEFAULTS.overLast })),
       include: Type.Optional(
         Type.Array(wordOf(INCLUDABLE), {
           maxItems: INCLUDABLE.length,

@@ -141,10 +141,6 @@ export function isUnderWay({ status }: Pick<ReplayDocument, 'status'>): boolean 
   return status === 'CANARY' || status === 'RUNNING'
 }
 
-export function hasEnded({ status }: Pick<ReplayDocument, 'status'>): boolean {
-  return status === 'CANCELLED' || status === 'FINISHED'
-}
-
 /** What an operator wants of a replay. */
 export type ReplayAction =
   | { readonly kind: 'run' }
