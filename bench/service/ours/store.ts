@@ -7,7 +7,7 @@ import type { NewTask } from '../../../packages/service/dist/task/accept.js'
 import { partitionOf, queueKey } from '../../../packages/service/dist/task/lane.js'
 import { settle, type Settlement } from '../../../packages/service/dist/task/settle.js'
 import type { ClaimedTask } from '../../../packages/service/dist/task/task.js'
-import { BACKLOG, laneOfUrl, POLICY, TENANT } from './tasks.ts'
+import { BACKLOG, laneOfUrl, newTask, POLICY, TENANT } from './tasks.ts'
 
 export type Store = TaskStore
 
@@ -73,4 +73,30 @@ export async function stewardOf(store: Store, url: string): Promise<StewardedQue
 export function succeed(task: ClaimedTask): Settlement {
   const result = { startedAt: task.dueAt, durationMs: 5, outcome: { kind: 'success' } as const, responseStatus: 200 }
   return settle(task, POLICY.document, result, { now: task.dueAt, roll: 0, expectedCallMs: 5 })
+}
+
+/** So many tasks to one destination, all of which were given up. */
+export async function buryAll(store: Store, url: string, count: number): Promise<void> {
+  const steward = await stewardOf(store, url)
+  for (let buried = 0; buried < count; buried += CHUNK) {
+    const now = Date.now()
+    const size = Math.min(CHUNK, count - buried)
+    await addAll(
+      store,
+      Array.from({ length: size }, () => newTask({ url, now })),
+    )
+    for (let left = size; left > 0;) {
+      const claimed = await steward.claim(left)
+      await store.settle(claimed.map(giveUp))
+      left -= claimed.length
+    }
+  }
+}
+
+/** The settlement of an attempt that failed and was the last. */
+function giveUp(task: ClaimedTask): Settlement {
+  const outcome = { kind: 'failure', fault: 'transient' } as const
+  const result = { startedAt: task.dueAt, durationMs: 5, outcome, responseStatus: 503, errorCode: 'http-503' }
+  const lastTry = { ...POLICY.document, maxAttempts: 1 }
+  return settle(task, lastTry, result, { now: task.dueAt, roll: 0, expectedCallMs: 5 })
 }

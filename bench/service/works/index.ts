@@ -5,6 +5,8 @@ import { enqueue } from './enqueue.ts'
 import { events } from './events.ts'
 import { intake } from './intake.ts'
 import { lateness } from './lateness.ts'
+import { lists } from './lists.ts'
+import { replay } from './replay.ts'
 import { startUp } from './start-up.ts'
 import type { ServiceWork } from './work.ts'
 
@@ -14,6 +16,8 @@ export const WORKS: readonly ServiceWork[] = [
   enqueue,
   intake,
   lateness,
+  replay,
+  lists,
   fresh,
   random,
   deadLane,
