@@ -53,6 +53,8 @@ describe('events', () => {
       ['PENDING', 'IN_FLIGHT', 'PENDING', 'IN_FLIGHT', 'SUCCEEDED'],
     )
 
+    // The second that is not over is not shown.
+    await vi.waitUntil(async () => (await client.series({ resolution: 'second' })).slots.length > 0, 20_000)
     // #region series
     const { slots } = await client.series({ destination: url, resolution: 'second' })
     const retried = slots.reduce((sum, { retry }) => sum + retry, 0)

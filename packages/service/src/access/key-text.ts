@@ -9,8 +9,8 @@ export interface KeyText {
 /** Scanners of leaked secrets go by such a beginning. */
 const KEY = /^swk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/
 
-export const KEY_ID_BYTES = 8
-export const KEY_SECRET_BYTES = 32
+const KEY_ID_BYTES = 8
+const KEY_SECRET_BYTES = 32
 
 export function newKeyText(randomBytes: (length: number) => Buffer): KeyText {
   return {

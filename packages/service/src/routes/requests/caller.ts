@@ -11,7 +11,7 @@ declare module 'fastify' {
 }
 
 /** An operator acts for the tenant that is named here. */
-export const TENANT_HEADER = 'secondwind-tenant'
+const TENANT_HEADER = 'secondwind-tenant'
 
 /** Who asks, as it was found before anything else was looked at. */
 export function callerOf({ caller }: FastifyRequest): Caller {

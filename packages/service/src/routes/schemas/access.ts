@@ -4,7 +4,7 @@ import { SCOPES, TENANT_NAME, type Scope } from '../../access/caller.ts'
 import { instantField } from './fields.ts'
 import { schemaOf, wordOf, type Schema } from './schema.ts'
 
-export const tenantField: TString = Type.String({
+const tenantField: TString = Type.String({
   pattern: TENANT_NAME,
   'x-takes': 'a name of 1 to 63 small letters, digits and dashes',
   examples: ['acme'],
