@@ -1,3 +1,4 @@
+import { ACCESS } from './access/commands.ts'
 import type { Command } from './command.ts'
 import { completionCommand } from './completion.ts'
 import { DEAD } from './dead/commands.ts'
@@ -39,6 +40,7 @@ const ALL: readonly Command[] = [
   ...DESTINATIONS,
   seriesCommand,
   ...POLICIES,
+  ...ACCESS,
   ...LAB,
 ]
 

@@ -65,6 +65,9 @@ const GROUPS: { readonly [word: string]: string } = {
   replay: 'many dead letters brought back: a plan to read first, then its run',
   destinations: 'what is called: gates, backlog, and what retrying costs',
   policies: 'the policies that the service keeps, with their versions',
+  keys: 'who may do what',
+  secrets: 'what deliveries are signed with',
+  tenants: 'those who share a service, each with room of its own',
   lab: 'predict what a policy will do, before it is rolled out',
 }
 

@@ -104,6 +104,7 @@ export class Caller {
 
   async #send({ method, path, query, body, signal, ...words }: Ask): Promise<Response> {
     const ended = anySignal(signal, this.signal)
+    const { key, tenant, headers } = this.#options
     try {
       return await this.#fetch(`${this.#base}${path}${queryOf(query)}`, {
         ...words,
@@ -113,7 +114,9 @@ export class Caller {
         headers: {
           accept: 'application/json',
           ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...this.#options.headers,
+          ...(key !== undefined && { authorization: `Bearer ${key}` }),
+          ...(tenant !== undefined && { 'secondwind-tenant': tenant }),
+          ...headers,
         },
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
         ...(ended && { signal: ended }),

@@ -1,3 +1,7 @@
+import { auditOf } from './access/audit.ts'
+import { keysOf, type Keys } from './access/keys.ts'
+import { secretsOf, type Secrets } from './access/secrets.ts'
+import { tenantsOf, type Tenants } from './access/tenants.ts'
 import { Caller, type Call } from './caller.ts'
 import { deadLettersOf, type DeadLetters } from './dead-letters.ts'
 import { listen } from './events/listen.ts'
@@ -9,6 +13,7 @@ import { policiesOf, type Policies } from './policies.ts'
 import { replaysOf, type Replays } from './replays.ts'
 import { readSeries } from './series.ts'
 import { tasksOf, type Tasks } from './tasks.ts'
+import type { AuditEntry, AuditFilter } from './wire/access.ts'
 import type { Destination } from './wire/destination.ts'
 import type { EventFilter, ServiceEvent } from './wire/event.ts'
 import type { Page } from './wire/page.ts'
@@ -23,6 +28,11 @@ export interface Client {
   readonly deadLetters: DeadLetters
   readonly replays: Replays
   readonly destinations: Destinations
+  readonly keys: Keys
+  readonly secrets: Secrets
+  readonly tenants: Tenants
+  /** Who did what, when and why, the newest first. */
+  audit(filter?: AuditFilter, call?: Call): Listing<AuditEntry>
   /** The task once it has ended: `SUCCEEDED`, `EXHAUSTED` or `CANCELLED`. */
   waitFor(taskId: string, options?: WaitForOptions): Promise<RetryTask>
   /** The task as it is, then each change that is seen of it, its end as the last. */
@@ -62,6 +72,10 @@ export function createClient(options: ClientOptions): Client {
       list: ({ signal } = {}) =>
         listing(query => caller.ask<Page<Destination>>({ method: 'GET', path: '/destinations', query, signal })),
     },
+    keys: keysOf(caller),
+    secrets: secretsOf(caller),
+    tenants: tenantsOf(caller),
+    audit: (filter = {}, call = {}) => auditOf(caller, filter, call),
     waitFor: (taskId, wait = {}) => waitFor(taskId, wait, waiting),
     follow: (taskId, wait = {}) => follow(taskId, wait, waiting),
     events: (filter = {}, call = {}) => listen(caller, filter, call),

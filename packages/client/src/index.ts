@@ -10,6 +10,9 @@ export type { Policies } from './policies.ts'
 export type { DeadLetters } from './dead-letters.ts'
 export type { Replays } from './replays.ts'
 export type { Listing } from './listing.ts'
+export type { Keys } from './access/keys.ts'
+export type { Secrets } from './access/secrets.ts'
+export type { Tenants } from './access/tenants.ts'
 export { WaitDeadlineError, type WaitForOptions } from './follow.ts'
 
 // Hand-over
@@ -30,6 +33,7 @@ export { ServiceError, UnreachableError, type ServiceErrorCode, type ServiceErro
 export { InvalidOptionError } from '@secondwind/resilience/fetch'
 
 // What goes over the wire
+export type * from './wire/access.ts'
 export type * from './wire/batch.ts'
 export type * from './wire/control.ts'
 export type * from './wire/dead-letter.ts'

@@ -1,7 +1,8 @@
-import type { RetryPolicyInput } from '@secondwind/resilience'
+import type { Problem, RetryPolicyInput } from '@secondwind/resilience'
 import { InvalidOptionError, type FetchOptions } from '@secondwind/resilience/fetch'
 import { check, checkRetryPolicy } from '@secondwind/resilience/rules'
 import { isHttpUrl, refuse, SIGNAL, TEXT_BY_NAME } from './check/fields.ts'
+import { TENANT } from './access/tenants.ts'
 import { DEFAULT_CLIENT_POLICY } from './policy.ts'
 import type { TextByName } from './wire/task.ts'
 
@@ -10,6 +11,10 @@ export interface ClientOptions extends Pick<FetchOptions, 'fetch' | 'telemetry' 
   readonly url: string | URL
   /** Fields that replace those of `DEFAULT_CLIENT_POLICY`, by which the client retries its own calls. */
   readonly policy?: RetryPolicyInput
+  /** What lets you in, where the service has keys: `swk_…`. */
+  readonly key?: string
+  /** Of an operator's key: the tenant that it acts for. */
+  readonly tenant?: string
   /** Sent with every call: what a proxy in front of the service asks for. */
   readonly headers?: TextByName
   /** Ends every call of this client. */
@@ -25,9 +30,14 @@ export function checkClientOptions(options: unknown): asserts options is ClientO
   const { problems = [] } = checkRetryPolicy({ ...DEFAULT_CLIENT_POLICY, ...check.withoutUndefined(policyOf(options)) })
   refuse('createClient cannot use its options', [
     ...(options['url'] === undefined ? [{ at: 'url', is: undefined, say: `must be ${URL_OF_SERVICE}` }] : []),
-    ...check.checkFields(options, FIELDS, WRONG_WORDS),
+    ...check.checkFields(options, FIELDS, WRONG_WORDS).map(withoutKey),
     ...problems.map(problem => ({ ...problem, at: `policy.${problem.at}` })),
   ])
+}
+
+/** What cannot be a key may still be a secret. */
+function withoutKey(problem: Problem): Problem {
+  return ['key', 'apiKey', 'token'].includes(problem.at) ? { ...problem, is: '[redacted]' } : problem
 }
 
 function policyOf(options: { readonly [option: string]: unknown }): object {
@@ -36,11 +46,15 @@ function policyOf(options: { readonly [option: string]: unknown }): object {
 
 const URL_OF_SERVICE = 'the http or https URL of the service, such as http://127.0.0.1:4747, without a query'
 
+const KEY = 'a key as it was shown: visible ASCII characters, without a space'
+
 const FIELDS: { readonly [option in keyof ClientOptions]-?: check.FieldCheck } = {
   url: value => (isHttpUrl(value) && !/[?#]/.test(String(value)) ? undefined : URL_OF_SERVICE),
   policy: value => (check.isRecord(value) ? undefined : 'an object with the fields of a policy'),
   headers: value =>
     TEXT_BY_NAME(value) ?? (areHeaders(value as TextByName) ? undefined : 'names and values that HTTP has'),
+  key: value => (typeof value === 'string' && /^[\x21-\x7e]{1,512}$/.test(value) ? undefined : KEY),
+  tenant: TENANT,
   signal: SIGNAL,
   fetch: value => (typeof value === 'function' ? undefined : 'a function'),
   telemetry: value => (typeof value === 'function' ? undefined : 'a function'),
@@ -59,6 +73,8 @@ const WRONG_WORDS: check.WrongWords = {
   baseUrl: 'url',
   baseURL: 'url',
   endpoint: 'url',
+  apiKey: 'key',
+  token: 'key',
   timeout: 'policy: { attemptTimeoutMs, totalBudgetMs }',
   timeoutMs: 'policy: { attemptTimeoutMs, totalBudgetMs }',
   retries: 'policy: { maxAttempts }, which counts all calls (retries + 1)',

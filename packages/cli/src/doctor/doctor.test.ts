@@ -57,11 +57,21 @@ describe('secondwind doctor', () => {
   })
 
   it('says that nothing answers, and all that is wrong with the settings, at once', async () => {
-    const words = ['doctor', '--host', '0.0.0.0', '--concurrency', '0', '--url', 'http://127.0.0.1:9', '--json']
+    const words = ['doctor', '--port', 'x', '--concurrency', '0', '--url', 'http://127.0.0.1:9', '--json']
     const { stdout, exitCode } = await inPipe(words)
     const { findings } = reportOf(stdout)
     const badOnes = findings.filter(({ level }) => level === 'bad').map(({ check }) => check)
     assert.deepEqual([badOnes, exitCode], [['settings', 'settings', 'service'], 6])
+  })
+
+  it('warns of an address that others can reach, unless there is a key for everything', async () => {
+    const words = ['doctor', '--host', '0.0.0.0', '--store', 'memory', '--url', 'http://127.0.0.1:9', '--json']
+    assert.equal(levelOf(reportOf((await inPipe(words)).stdout), 'bind'), 'warn')
+    const file = join(aDirectory(), 'admin.key')
+    writeFileSync(file, 'a-key-of-some-forty-characters-for-everything\n')
+    const { stdout } = await inPipe([...words, '--admin-key-file', file])
+    assert.equal(levelOf(reportOf(stdout), 'bind'), 'ok')
+    assert.doesNotMatch(stdout, /a-key-of/)
   })
 
   it('looks where these settings would have the service listen', async () => {

@@ -11,7 +11,7 @@ import { labelled, type Page } from '../terminal/page.ts'
 import type { Table } from '../terminal/table.ts'
 import { VERSION } from '../version.ts'
 import { checkDataDirectory } from './data-directory.ts'
-import { bad, ok, worstOf, type Finding, type Level } from './finding.ts'
+import { bad, ok, warn, worstOf, type Finding, type Level } from './finding.ts'
 import { checkMachine } from './machine.ts'
 import { checkService } from './service.ts'
 
@@ -34,6 +34,7 @@ async function examine({ options }: Call): Promise<Answer> {
   const url = String(options['url'] ?? process.env['SECONDWIND_URL'] ?? urlOf(config ?? DEFAULT_CONFIG))
   const findings = [
     ...checkSettings(problems),
+    ...(config ? checkBind(config) : []),
     ...checkMachine(config),
     ...(config?.store === 'sqlite' && isHere(options, url) ? checkDataDirectory(config.data) : []),
     ...(await examineService(options, url)),
@@ -52,6 +53,14 @@ async function examine({ options }: Call): Promise<Answer> {
 function checkSettings(problems: readonly Problem[] | undefined): readonly Finding[] {
   if (problems === undefined) return [ok('settings', 'The service can be started with these settings.')]
   return problems.map(problem => bad('settings', `${sayProblem(problem)}.`, 'secondwind serve --help'))
+}
+
+/** Keys may be in the store already; only the service itself can see them. */
+function checkBind(config: ServiceConfig): readonly Finding[] {
+  if (isNear(urlOf(config))) return []
+  if (config.adminKey !== undefined) return [ok('bind', `Others can reach ${config.host}, and need a key.`)]
+  const say = `Others can reach ${config.host}; unless the store has keys, the service does not start like this.`
+  return [warn('bind', say, 'secondwind serve --admin-key-file <file>')]
 }
 
 /** Where a service with these settings would listen. */

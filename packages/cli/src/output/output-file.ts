@@ -11,6 +11,8 @@ export interface OutputFile {
   readonly content: () => string
   /** Not written over what is there, for that could not be made again. */
   readonly isNew?: true
+  /** Nobody else on this machine may read it. */
+  readonly isSecret?: true
 }
 
 /** A path that can be written to, as far as can be known beforehand: nobody waits for a report that has no place. */
@@ -41,9 +43,9 @@ export function fileAt(path: string | undefined, content: () => string): readonl
 
 /** Each in its turn, and says so. */
 export async function writeFiles(files: readonly OutputFile[], { tell }: Pick<Terminal, 'tell'>): Promise<void> {
-  for (const { path, content, isNew } of files) {
+  for (const { path, content, isNew, isSecret } of files) {
     try {
-      await writeFile(path, content(), isNew ? { flag: 'wx' } : {})
+      await writeFile(path, content(), { ...(isNew && { flag: 'wx' }), ...(isSecret && { mode: 0o600 }) })
     } catch (error) {
       throw notWritable(path, error as Error)
     }

@@ -14,6 +14,7 @@ export const CONNECTION_OPTIONS: readonly Option[] = [
     flag: '--key-file <file>',
     say: 'a file with your key, instead of SECONDWIND_KEY. A key is no flag: everybody on a machine can read flags, and shells keep them',
   },
+  { flag: '--tenant <name>', say: "the tenant to act for, with an operator's key [SECONDWIND_TENANT]" },
 ]
 
 export interface Connection {
@@ -24,13 +25,22 @@ export interface Connection {
 
 /** The service that was meant: flags before the environment. Nothing is sent yet. */
 export function connect(options: GivenOptions, environment: NodeJS.ProcessEnv = process.env): Connection {
-  const { url, keyFile } = readOptions(
-    { url: options['url'] ?? environment['SECONDWIND_URL'] ?? DEFAULT_URL, keyFile: options['keyFile'] },
-    { url: serviceUrl, keyFile: optional(text()) },
+  const { url, keyFile, tenant } = readOptions(
+    {
+      url: options['url'] ?? environment['SECONDWIND_URL'] ?? DEFAULT_URL,
+      keyFile: options['keyFile'],
+      tenant: options['tenant'] ?? environment['SECONDWIND_TENANT'],
+    },
+    { url: serviceUrl, keyFile: optional(text()), tenant: optional(tenantName) },
   )
   const key = keyFile === undefined ? keyFrom(environment['SECONDWIND_KEY'], 'SECONDWIND_KEY') : keyIn(keyFile)
-  const headers = key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } }
-  return { client: createClient({ url, policy: PATIENCE, ...headers }), url, hasKey: key !== undefined }
+  const client = createClient({
+    url,
+    policy: PATIENCE,
+    ...(key !== undefined && { key }),
+    ...(tenant !== undefined && { tenant }),
+  })
+  return { client, url, hasKey: key !== undefined }
 }
 
 /** Somebody sits there and waits: they can type it again. */
@@ -46,6 +56,11 @@ const serviceUrl: Reader<string> = given => {
   }
   return { must: `the address of a service, such as ${DEFAULT_URL}, without credentials and query` }
 }
+
+const tenantName: Reader<string> = given =>
+  /^[a-z0-9][a-z0-9-]{0,62}$/.test(String(given))
+    ? { value: String(given) }
+    : { must: 'a name of 1 to 63 small letters, digits and dashes' }
 
 /** On this machine: what goes there goes over no network. */
 export function isNear(url: string): boolean {

@@ -24,13 +24,9 @@ export function remoteCommand({ run, isChange, options = [], ...command }: Remot
     ...command,
     options: [...options, ...CONNECTION_OPTIONS],
     run: async call => {
-      const connection = connect(call.options)
-      const remote: RemoteCall = {
-        ...call,
-        ...connection,
-        clock: systemClock,
-        typed: (...words) => typed([...words, ...retyped(call.options, CONNECTION_OPTIONS)]),
-      }
+      const typedHere: RemoteCall['typed'] = (...words) =>
+        typed([...words, ...retyped(call.options, CONNECTION_OPTIONS)])
+      const remote: RemoteCall = { ...call, ...connect(call.options), clock: systemClock, typed: typedHere }
       try {
         return await run(remote)
       } catch (error) {

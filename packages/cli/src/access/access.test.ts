@@ -1,0 +1,129 @@
+import type { AuditEntry, Key } from '@secondwind/client'
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, onTestFinished } from 'vitest'
+import { aService, type RunningService } from '../remote/service.test-kit.ts'
+
+function aFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'secondwind-keys-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A service with its first key, and the words that use it. */
+async function aLockedService(): Promise<{ service: RunningService; asAdmin: readonly string[]; folder: string }> {
+  const service = await aService()
+  const folder = aFolder()
+  const file = join(folder, 'admin.key')
+  const words = ['keys', 'create', '--operator', '--scope', 'admin', '--name', 'first', '--write', file]
+  const { exitCode, stdout, stderr } = await service.atTerminal(words)
+  assert.equal(exitCode, 0, stderr)
+  assert.match(stdout, /^the key is in .*\n\n\S+ may admin\. From now on every request needs a key\.\n$/)
+  assert.match(readFileSync(file, 'utf8'), /^swk_[0-9a-f]{16}_\S+\n$/)
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  return { service, asAdmin: ['--key-file', file], folder }
+}
+
+describe('keys', () => {
+  it('lock a service with the first one: without it exit code 4, with it all goes on', async () => {
+    const { service, asAdmin } = await aLockedService()
+    const locked = await service.inPipe(['tasks', 'list'])
+    assert.equal(locked.exitCode, 4)
+    assert.match(locked.stderr, /asks for a key[^]*export SECONDWIND_KEY/)
+    assert.equal((await service.inPipe(['tasks', 'list', ...asAdmin])).exitCode, 0)
+  })
+
+  it('do what they may, and nothing else', async () => {
+    const { service, asAdmin, folder } = await aLockedService()
+    const file = join(folder, 'reader.key')
+    const words = ['keys', 'create', '--scope', 'read', '--expires', '90d', '--write', file, '--json', ...asAdmin]
+    const made = await service.inPipe(words)
+    const { keyId, scopes, expiresAt } = JSON.parse(made.stdout) as Key
+    assert.deepEqual([scopes, Math.round((expiresAt! - Date.now()) / 86_400_000)], [['read'], 90])
+    assert.equal((await service.inPipe(['tasks', 'list', '--key-file', file])).exitCode, 0)
+    const refused = await service.inPipe(['keys', 'list', '--key-file', file])
+    assert.deepEqual([refused.exitCode, refused.stderr.startsWith('error scope-missing ')], [4, true])
+    assert.match((await service.inPipe(['keys', 'list', ...asAdmin])).stdout, new RegExp(`\n${keyId}\t`))
+  })
+
+  it('are rotated with an overlap, and revoked after a yes', async () => {
+    const { service, asAdmin, folder } = await aLockedService()
+    const [before, after] = [join(folder, 'before.key'), join(folder, 'after.key')]
+    const made = await service.inPipe(['keys', 'create', '--scope', 'read', '--write', before, '--json', ...asAdmin])
+    const { keyId } = JSON.parse(made.stdout) as Key
+    const rotated = await service.inPipe(['keys', 'rotate', keyId, '--overlap', '1h', '--write', after, ...asAdmin])
+    assert.match(rotated.stdout, /The old text is taken until .*, in 60 min\./)
+    for (const file of [before, after])
+      assert.equal((await service.inPipe(['tasks', 'list', '--key-file', file])).exitCode, 0)
+    const unasked = await service.inPipe(['keys', 'revoke', keyId, ...asAdmin])
+    assert.deepEqual([unasked.exitCode, unasked.stderr.includes('may read')], [2, true])
+    const words = ['keys', 'revoke', keyId, '--reason', 'left the team', ...asAdmin]
+    const revoked = await service.atTerminal(words, { answers: ['yes'] })
+    assert.equal(revoked.stdout, `revoked ${keyId}\n`)
+    assert.equal((await service.inPipe(['tasks', 'list', '--key-file', after])).exitCode, 4)
+    const audit = await service.inPipe(['audit', '--subject', keyId, '--json', ...asAdmin])
+    const { items } = JSON.parse(audit.stdout) as { items: readonly AuditEntry[] }
+    assert.deepEqual(
+      items.map(({ action, reason }) => [action, reason]),
+      [
+        ['key.revoke', 'left the team'],
+        ['key.rotate', undefined],
+        ['key.create', undefined],
+      ],
+    )
+  })
+
+  it('are not written over another, and not made when they could not be written', async () => {
+    const { service, asAdmin, folder } = await aLockedService()
+    const taken = join(folder, 'admin.key')
+    const before = readFileSync(taken, 'utf8')
+    const { exitCode, stderr } = await service.inPipe([
+      'keys',
+      'create',
+      '--scope',
+      'read',
+      '--write',
+      taken,
+      ...asAdmin,
+    ])
+    assert.deepEqual([exitCode, stderr.startsWith('error file-exists')], [2, true])
+    assert.equal(readFileSync(taken, 'utf8'), before)
+    assert.equal(
+      (await service.inPipe(['keys', 'list', '--all', '--ids', ...asAdmin])).stdout.trim().split('\n').length,
+      1,
+    )
+    const wrong = await service.inPipe(['keys', 'create', '--scope', 'everything', ...asAdmin])
+    assert.match(wrong.stderr, /--scope must be one of enqueue, read/)
+  })
+})
+
+describe('tenants and secrets', () => {
+  it('have room of their own: an operator acts for one with --tenant', async () => {
+    const { inPipe, atTerminal } = await aService()
+    assert.match(
+      (await atTerminal(['tenants', 'create', 'acme'])).stderr,
+      /try {2}secondwind keys create --tenant acme/,
+    )
+    assert.equal((await inPipe(['tenants', 'list', '--ids'])).stdout, 'default\nacme\n')
+    const policy = '{"policyId":"payments","maxAttempts":3}'
+    assert.equal((await inPipe(['policies', 'put', policy, '--tenant', 'acme'])).exitCode, 0)
+    assert.equal((await inPipe(['policies', 'get', 'payments'])).exitCode, 3)
+    assert.equal((await inPipe(['policies', 'get', 'payments', '--tenant', 'acme'])).exitCode, 0)
+    assert.equal((await inPipe(['tasks', 'list', '--tenant', 'NO such'])).exitCode, 2)
+  })
+
+  it('sign deliveries from when a secret is made to when it is deleted', async () => {
+    const { inPipe, atTerminal } = await aService()
+    const made = await atTerminal(['secrets', 'create', '--destination', 'https://api.example'])
+    assert.match(made.stdout, /^whsec_\S+\n\nDeliveries to https:\/\/api\.example are signed from now on\.\n$/)
+    const secretId = (await inPipe(['secrets', 'list', '--ids'])).stdout.trim()
+    const rotated = await inPipe(['secrets', 'rotate', secretId, '--overlap', '1h', '--json'])
+    assert.match((JSON.parse(rotated.stdout) as { secret: string }).secret, /^whsec_/)
+    assert.doesNotMatch((await inPipe(['secrets', 'list', '--json'])).stdout, /whsec_/)
+    assert.equal((await inPipe(['secrets', 'delete', secretId])).exitCode, 2)
+    assert.equal((await inPipe(['secrets', 'delete', secretId, '--yes'])).stdout, `deleted ${secretId}\n`)
+    assert.equal((await atTerminal(['secrets', 'list'])).stdout, 'No secrets: deliveries are not signed.\n')
+  })
+})

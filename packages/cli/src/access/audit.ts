@@ -1,0 +1,64 @@
+import type { AuditEntry } from '@secondwind/client'
+import type { Command } from '../command.ts'
+import { given } from '../input/given.ts'
+import { instant } from '../input/read-instant.ts'
+import { isOn, optional, readOptions, text } from '../input/read-options.ts'
+import { sayInstant } from '../output/say-time.ts'
+import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
+import { remoteCommand } from '../remote/remote-command.ts'
+import type { Table } from '../terminal/table.ts'
+
+export const auditCommand: Command = remoteCommand({
+  path: ['audit'],
+  summary: 'who did what, when and why, the newest first',
+  options: [
+    { flag: '--actor <keyId>', say: 'what was done with this key' },
+    { flag: '--action <action>', say: 'only such as task.cancel or key.create' },
+    { flag: '--subject <name>', say: 'what was done to this task, key, destination …' },
+    { flag: '--since <time>', say: 'not older than 2h, or from 2026-11-16T02:00:00Z on' },
+    { flag: '--until <time>', say: 'older than that' },
+    { flag: '--all', say: 'of every tenant; for operators' },
+    ...LIST_OPTIONS,
+  ],
+  examples: ['audit --since 1d', 'audit --action task.cancel'],
+  run: call => {
+    const now = call.clock.now()
+    const { all, ...filter } = readOptions(call.options, {
+      actor: optional(text()),
+      action: optional(text()),
+      subject: optional(text()),
+      since: optional(instant(now, 'ago')),
+      until: optional(instant(now, 'ago')),
+      all: isOn,
+    })
+    return answerList(call, {
+      listing: call.client.audit({ ...given(filter), ...(all && { all }) }),
+      idOf: ({ auditId }) => auditId,
+      tableOf: auditTable,
+      noun: 'entries match',
+    })
+  },
+})
+
+function auditTable(entries: readonly AuditEntry[]): Table {
+  return {
+    columns: [
+      { name: 'at' },
+      { name: 'actor' },
+      { name: 'action' },
+      { name: 'subject', isProse: true },
+      { name: 'reason', isProse: true, dropOrder: 2 },
+      { name: 'tenant', dropOrder: 1 },
+      { name: 'details', isOnlyData: true },
+    ],
+    rows: entries.map(one => [
+      { value: one.at, say: sayInstant(one.at) },
+      one.actor,
+      one.action,
+      one.subject,
+      one.reason ?? '',
+      one.tenant,
+      one.details === undefined ? '' : JSON.stringify(one.details),
+    ]),
+  }
+}

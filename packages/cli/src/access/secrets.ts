@@ -1,0 +1,101 @@
+import type { Command } from '../command.ts'
+import { confirm, YES_OPTION } from '../input/confirm.ts'
+import { optional, readOptions, text } from '../input/read-options.ts'
+import { sayWhen, whenCell } from '../output/say-time.ts'
+import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
+import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
+import { remoteCommand } from '../remote/remote-command.ts'
+import { OVERLAP_OPTION, overlapOf } from './keys.ts'
+import { answerOnce, placeFor, WRITE_OPTION } from './shown-once.ts'
+
+const SECRET_ARGUMENT = { usage: '<secretId>', say: 'the id of a secret, as secrets list has it' }
+
+const listCommand: Command = remoteCommand({
+  path: ['secrets', 'list'],
+  summary: 'what deliveries are signed with, without the secrets themselves',
+  options: LIST_OPTIONS,
+  examples: ['secrets list'],
+  run: call =>
+    answerList(call, {
+      listing: call.client.secrets.list(),
+      idOf: ({ secretId }) => secretId,
+      tableOf: secrets => ({
+        columns: [
+          { name: 'secretId' },
+          { name: 'destination' },
+          { name: 'created', field: 'createdAt' },
+          { name: 'by', field: 'createdBy', dropOrder: 1 },
+          { name: 'old one until', field: 'overlapsUntil', dropOrder: 2 },
+        ],
+        rows: secrets.map(one => [
+          one.secretId,
+          { value: one.destination, say: one.destination ?? 'all others' },
+          whenCell(one.createdAt, call.clock.now()),
+          one.createdBy,
+          whenCell(one.overlapsUntil, call.clock.now()),
+        ]),
+      }),
+      noun: 'secrets: deliveries are not signed',
+    }),
+})
+
+const createCommand: Command = remoteCommand({
+  path: ['secrets', 'create'],
+  summary: 'signs deliveries from now on, and shows the secret this once',
+  options: [
+    { flag: '--destination <origin>', say: 'only those to this one; else to all that have none of their own' },
+    REASON_OPTION,
+    WRITE_OPTION,
+  ],
+  examples: ['secrets create --write signing.secret', 'secrets create --destination https://api.pay.example'],
+  isChange: true,
+  run: async ({ client, options }) => {
+    const place = placeFor(options)
+    const { destination } = readOptions(options, { destination: optional(text()) })
+    const input = { ...(destination !== undefined && { destination }), ...reasonOf(options) }
+    const { secret, ...made } = await client.secrets.create(input)
+    return {
+      ...answerOnce({ data: made, field: 'secret', secret, place }),
+      verdict: `Deliveries to ${destination ?? 'all that have no secret of their own'} are signed from now on.`,
+    }
+  },
+})
+
+const rotateCommand: Command = remoteCommand({
+  path: ['secrets', 'rotate'],
+  summary: 'signs with a new secret, and for a while with the old one as well',
+  arguments: [SECRET_ARGUMENT],
+  options: [OVERLAP_OPTION, REASON_OPTION, WRITE_OPTION],
+  examples: ['secrets rotate 0123456789abcdef --overlap 2d'],
+  isChange: true,
+  run: async ({ client, args, options, clock }) => {
+    const place = placeFor(options)
+    const rotation = { ...overlapOf(options), ...reasonOf(options) }
+    const { secret, ...rotated } = await client.secrets.rotate(args[0] as string, rotation)
+    const { overlapsUntil } = rotated
+    return {
+      ...answerOnce({ data: rotated, field: 'secret', secret, place }),
+      verdict: `Both sign until ${overlapsUntil === undefined ? 'now' : sayWhen(overlapsUntil, clock.now())}.`,
+    }
+  },
+})
+
+const deleteCommand: Command = remoteCommand({
+  path: ['secrets', 'delete'],
+  summary: 'signs with it no longer',
+  arguments: [SECRET_ARGUMENT],
+  options: [YES_OPTION, REASON_OPTION],
+  examples: ['secrets delete 0123456789abcdef'],
+  isChange: true,
+  run: async call => {
+    const secretId = call.args[0] as string
+    await confirm(call, {
+      ask: `delete ${secretId}`,
+      shows: `${secretId}  whoever verifies will refuse what comes unsigned`,
+    })
+    const deleted = await call.client.secrets.remove(secretId, reasonOf(call.options))
+    return { data: deleted, show: () => `deleted ${deleted.secretId}` }
+  },
+})
+
+export const SECRETS: readonly Command[] = [listCommand, createCommand, rotateCommand, deleteCommand]

@@ -1,0 +1,42 @@
+import { check } from '@secondwind/resilience/rules'
+import type { Call, Caller } from '../caller.ts'
+import { refuse } from '../check/fields.ts'
+import { listing, type Listing } from '../listing.ts'
+import type { RotationInput, Secret, SecretInput, ShownSecret } from '../wire/access.ts'
+import type { Page } from '../wire/page.ts'
+import { pathOf, REASON, ROTATION_FIELDS } from './fields.ts'
+
+/** `/secrets`: what deliveries are signed with. */
+export interface Secrets {
+  /** Signs from now on: deliveries to one destination, or to all that have no secret of their own. */
+  create(secret?: SecretInput, call?: Call): Promise<ShownSecret>
+  list(call?: Call): Listing<Secret>
+  /** Signs with a new secret, and for a while with the old one as well. Never repeated by itself. */
+  rotate(secretId: string, rotation?: RotationInput, call?: Call): Promise<ShownSecret>
+  /** Signs with it no longer. */
+  remove(secretId: string, why?: { readonly reason?: string }, call?: Call): Promise<Secret>
+}
+
+const PATH = '/secrets'
+
+export function secretsOf(caller: Caller): Secrets {
+  return {
+    async create(secret = {}, { signal } = {}) {
+      refuse('the secret cannot be made', check.checkFields(secret, FIELDS))
+      return caller.ask({ method: 'POST', path: PATH, body: secret, idempotent: false, signal })
+    },
+    list: ({ signal } = {}) => listing(query => caller.ask<Page<Secret>>({ method: 'GET', path: PATH, query, signal })),
+    async rotate(secretId, rotation = {}, { signal } = {}) {
+      refuse('the secret cannot be rotated', check.checkFields(rotation, ROTATION_FIELDS))
+      const path = `${pathOf(PATH, 'secretId', secretId)}/rotate`
+      return caller.ask({ method: 'POST', path, body: rotation, idempotent: false, signal })
+    },
+    remove: async (secretId, why = {}, { signal } = {}) =>
+      caller.ask({ method: 'DELETE', path: pathOf(PATH, 'secretId', secretId), query: why, signal }),
+  }
+}
+
+const FIELDS: { readonly [field in keyof SecretInput]-?: check.FieldCheck } = {
+  destination: check.text(8_192),
+  reason: REASON,
+}
