@@ -85,13 +85,13 @@ describe('once a second', () => {
     const ears = [{}, { destination: 'http://b' }, { types: ['counters', 'task'] }, { taskId: 'a' }] as const
     const heard = ears.map(filter => listen({ filter }).ear)
     heard.push(listen({ filter: { types: ['task'] } }).ear)
-    await clock.advance(1_050)
+    await clock.advance(1_100)
     const pending = heard.map(
       ({ heard: [first] }) => (first?.data['tasks'] as { PENDING: number } | undefined)?.PENDING,
     )
     assert.deepEqual(pending, [3, 1, 3, undefined, undefined])
     assert.deepEqual(heard[0]!.heard[0]!.data, {
-      at: clock.now() - 50,
+      at: clock.now() - 100,
       tasks: { PENDING: 3, IN_FLIGHT: 0, SUCCEEDED: 5, EXHAUSTED: 0, CANCELLED: 0 },
       isExact: true,
       lastSecond: { first: 0, retry: 0, succeeded: 0, failed: 0, held: 0 },

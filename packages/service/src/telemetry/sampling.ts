@@ -96,7 +96,7 @@ export class Sampling implements Alarm {
   }
 
   async #tellCounters(): Promise<void> {
-    const { stream, series, clock, now } = this.#options
+    const { stream, series, now } = this.#options
     const lanesOf = new Map<string, Page>()
     for (const audience of stream.wantingCounters()) {
       const { tenant } = audience.feed
@@ -105,7 +105,7 @@ export class Sampling implements Alarm {
       lanesOf.set(tenant, lanes)
       const lastSecond = series.lastSecond(tenant, destination)
       const counters: Counters = { at: now(), ...sumOf(lanes, destination), lastSecond }
-      audience.tellCounters(counters, clock.monotonic())
+      audience.tellCounters(counters)
     }
   }
 

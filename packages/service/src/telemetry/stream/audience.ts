@@ -21,6 +21,7 @@ export class Audience {
   readonly listeners: Set<Listener> = new Set()
   /** The number up to which those have heard who are not behind. */
   cursor: number
+  #counters: object | undefined
 
   constructor(feed: Feed, filter: EventFilter) {
     this.feed = feed
@@ -37,18 +38,17 @@ export class Audience {
   turn(limits: TurnLimits): void {
     const heardBefore = this.cursor
     const next = this.#next(limits.mostBytes)
-    const bytes = bytesOf(next.text)
+    // For those alone who are not behind: its id says that they have heard everything before it.
+    const bytes = bytesOf(this.#takeCounters(heardBefore) + next.text)
     this.cursor = next.cursor
     for (const listener of this.listeners)
       if (listener.isStalled(limits.now)) listener.cut()
       else this.#hear(listener, listener.cursor === heardBefore ? { ...next, bytes } : undefined, limits)
   }
 
-  /** For those alone who are not behind: the id says that they have heard everything before it. */
-  tellCounters(counters: object, now: number): void {
-    const bytes = Buffer.from(frameOf('counters', this.feed.idOf(this.cursor), counters))
-    for (const listener of this.listeners)
-      if (listener.cursor === this.cursor && !listener.isFull) listener.write(bytes, now)
+  /** They are sent with the next turn, and only the newest: a write of their own would cost as much as the turn. */
+  tellCounters(counters: object): void {
+    this.#counters = counters
   }
 
   #next(mostBytes: number): Excerpt {
@@ -58,6 +58,12 @@ export class Audience {
     if (to - next.cursor <= MOST_BEHIND) return next
     const { text, cursor } = skipped(feed, filter, { from: next.cursor, to })
     return { text: next.text + text, cursor }
+  }
+
+  #takeCounters(heard: number): string {
+    const counters = this.#counters
+    this.#counters = undefined
+    return counters === undefined ? '' : frameOf('counters', this.feed.idOf(heard), counters)
   }
 
   #hear(listener: Listener, common: Part | undefined, { now, mostBytesBehind }: TurnLimits): void {

@@ -46,13 +46,13 @@ export interface Told extends Omit<StreamEvent, 'at'> {
 }
 
 /**
- * What listening costs is bounded, however many listen: four hundred writes and 4 MiB in a second are shared out among
+ * What listening costs is bounded, however many listen: two hundred writes and 1 MiB in a second are shared out among
  * all of them. Where few listen each hears ten times a second, and as much as it can read.
  */
 const LEAST_TURN_MS = 100
 const MOST_TURN_MS = 1_000
-const WRITES_PER_SECOND = 400
-const BYTES_PER_SECOND = 4_194_304
+const WRITES_PER_SECOND = 200
+const BYTES_PER_SECOND = 1_048_576
 const MOST_BYTES = 65_536
 
 export class EventStream implements Alarm {
