@@ -9,7 +9,9 @@ import { listenTo, type Listening } from './listen.test-kit.ts'
 async function turn(served: Awaited<ReturnType<typeof serve>>, ...listening: Listening[]): Promise<void> {
   const before = listening.map(({ text }) => text().length)
   await served.clock.advance(100)
-  await Promise.all(listening.map(({ until }, place) => until(text => text.length > before[place]!)))
+  await Promise.all(
+    listening.map(({ until }, place) => until(text => text.length > before[place]! && text.endsWith('\n\n'))),
+  )
 }
 
 /** Who asks is said by a header, as a key would. */
@@ -103,6 +105,9 @@ describe('GET /events', () => {
 
   it('says what is missing: what is no longer kept, and what another process told', async () => {
     const served = await serve({ streamLimits: { events: 2 } })
+    // Nothing is kept before somebody has listened.
+    const first = await listenTo(served.port)
+    first.leave()
     for (const taskId of numbered(10)) served.live.stream.taskChanged(aChange({ taskId }))
     const old = await listenTo(served.port, '', { 'last-event-id': '5f0c7a1b-3' })
     const foreign = await listenTo(served.port, '', { 'last-event-id': '99999999-3' })

@@ -35,14 +35,17 @@ export async function listenTo(
   response.on('error', () => {})
   const closed = new Promise<void>(resolve => response.once('close', () => resolve()))
   onTestFinished(() => void asked.destroy())
+  const until: Listening['until'] = async isRight => {
+    while (!isRight(text)) await once(response, 'data')
+  }
+  // From then on whatever comes is news.
+  await until(all => /^: listening\nid: .*\n\n/m.test(all))
   return {
     response,
     text: () => text,
     heard: () => heardIn(text),
     lastId: () => text.match(/(?<=^id: ).*$/gm)!.at(-1)!,
-    until: async isRight => {
-      while (!isRight(text)) await once(response, 'data')
-    },
+    until,
     closed,
     leave: () => void asked.destroy(),
   }
