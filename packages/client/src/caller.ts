@@ -28,8 +28,10 @@ export interface Ask extends Call, Pick<RetryingInit, 'idempotencyKey' | 'idempo
   /** Below the service's own address; what was given by a caller is checked to be a name. */
   readonly path: string
   readonly query?: object | undefined
-  /** As JSON; text is sent as it is. */
+  /** As JSON; text and bytes are sent as they are. */
   readonly body?: unknown
+  /** Of the body; JSON unless told. */
+  readonly contentType?: string
 }
 
 /** A question whose answer has no end. */
@@ -87,6 +89,13 @@ export class Caller {
     throw this.#errorOf(ask, response, body)
   }
 
+  /** An answer that is no JSON, unless it is a refusal. */
+  async bytesOf(ask: Ask): Promise<Uint8Array<ArrayBuffer>> {
+    const response = await this.#send(ask, '*/*')
+    if (!response.ok) throw this.#errorOf(ask, response, readJson(await response.text()))
+    return new Uint8Array(await response.arrayBuffer())
+  }
+
   /** An answer that has no end, piece by piece. Asked for once: whoever reads it knows when to come back. */
   async open({ path, query, headers, signal }: Open): Promise<() => Promise<Uint8Array | undefined>> {
     const ask = { method: 'GET', path } as const
@@ -102,7 +111,8 @@ export class Caller {
     return async () => (await reached(reader.read())).value
   }
 
-  async #send({ method, path, query, body, signal, ...words }: Ask): Promise<Response> {
+  async #send(ask: Ask, accept = 'application/json'): Promise<Response> {
+    const { method, path, query, body, contentType = 'application/json', signal, ...words } = ask
     const ended = anySignal(signal, this.signal)
     const { key, tenant, headers } = this.#options
     try {
@@ -112,13 +122,13 @@ export class Caller {
         // Whoever is sent elsewhere is not talking to the service.
         redirect: 'manual',
         headers: {
-          accept: 'application/json',
-          ...(body !== undefined && { 'content-type': 'application/json' }),
+          accept,
+          ...(body !== undefined && { 'content-type': contentType }),
           ...(key !== undefined && { authorization: `Bearer ${key}` }),
           ...(tenant !== undefined && { 'secondwind-tenant': tenant }),
           ...headers,
         },
-        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        ...(body !== undefined && { body: isSentAsItIs(body) ? body : JSON.stringify(body) }),
         ...(ended && { signal: ended }),
       })
     } catch (error) {
@@ -137,6 +147,10 @@ export class Caller {
   }
 }
 
+function isSentAsItIs(body: unknown): body is string | Uint8Array<ArrayBuffer> {
+  return typeof body === 'string' || body instanceof Uint8Array
+}
+
 type Fetch = NonNullable<FetchOptions['fetch']>
 
 /** An answer is there when all of it is: one that breaks off fails its attempt, time-out included. */
@@ -146,7 +160,7 @@ function inWhole(fetch: Fetch): Fetch {
     const { status, headers } = response
     // What has no status or no content cannot be made anew, and breaks off nowhere.
     if (status < 200 || EMPTY_STATUSES.includes(status)) return response
-    return new Response(await response.text(), { status, headers })
+    return new Response(await response.arrayBuffer(), { status, headers })
   }
 }
 

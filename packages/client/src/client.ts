@@ -2,6 +2,7 @@ import { auditOf } from './access/audit.ts'
 import { keysOf, type Keys } from './access/keys.ts'
 import { secretsOf, type Secrets } from './access/secrets.ts'
 import { tenantsOf, type Tenants } from './access/tenants.ts'
+import { bodiesOf, type Bodies } from './bodies.ts'
 import { Caller, type Call } from './caller.ts'
 import { deadLettersOf, type DeadLetters } from './dead-letters.ts'
 import { listen } from './events/listen.ts'
@@ -24,6 +25,7 @@ import type { RetryTask } from './wire/task.ts'
 /** The service, as a program asks it. */
 export interface Client {
   readonly tasks: Tasks
+  readonly bodies: Bodies
   readonly policies: Policies
   readonly deadLetters: DeadLetters
   readonly replays: Replays
@@ -65,6 +67,7 @@ export function createClient(options: ClientOptions): Client {
   const waiting = { tasks, clock: caller.clock, random: options.ports?.random, signal: caller.signal }
   return {
     tasks,
+    bodies: bodiesOf(caller),
     policies: policiesOf(caller),
     deadLetters: deadLettersOf(caller),
     replays: replaysOf(caller),

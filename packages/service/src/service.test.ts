@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { cpSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
@@ -243,5 +243,23 @@ describe('the service', () => {
     await backup(new DatabaseSync(join(data, name!), { readOnly: true }), copy)
     const restored = await aService({ data: dirname(copy) })
     assert.equal((await restored.call(`/retry-tasks/${body.taskId}`)).body.status, 'PENDING')
+  })
+
+  it('sends large bodies as they came, after a restore of both parts of a backup too', async () => {
+    const [sink, data, copy] = [await aSink(), temporaryDirectory(), temporaryDirectory()]
+    const service = await aService({ data })
+    const large = 'a large body '.repeat(10_000)
+    const order = { targetUrl: sink.url, method: 'POST', body: large }
+    await service.call('/retry-tasks', order)
+    const later = await service.call('/retry-tasks', { ...order, delayMs: 600_000 })
+    await backup(new DatabaseSync(join(data, 'tasks.db'), { readOnly: true }), join(copy, 'tasks.db'))
+    cpSync(join(data, 'bodies'), join(copy, 'bodies'), { recursive: true })
+    const restored = await aService({ data: copy })
+    await restored.call(`/retry-tasks/${later.body.taskId}/attempt-now`, undefined, 'POST')
+    await until(
+      async () => sink.arrivals.length,
+      count => count >= 2,
+    )
+    assert.ok(sink.arrivals.every(({ body }) => body === large))
   })
 })

@@ -3,22 +3,20 @@ import { presets, systemClock, systemRandom, type Clock } from '@secondwind/resi
 import type { FastifyInstance } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { DEFAULT_TENANT } from './access/caller.ts'
 import { KeyRing } from './access/key-ring.ts'
 import { SigningSecrets } from './access/signing-secrets.ts'
 import type { ServiceConfig } from './config.ts'
 import { createDispatcher, type Dispatcher } from './dispatch/dispatcher.ts'
+import { openBodies, openStore, sayStore } from './open-stores.ts'
 import { addPracticeEndpoints } from './practice/practice.ts'
 import { ReplayRunner } from './replays/replay-runner.ts'
 import { createApi } from './routes/api.ts'
 import { DEFAULT_LIMITS, type Health } from './routes/context.ts'
 import { isLoopback } from './loopback.ts'
 import { StartFailure } from './start-failure.ts'
-import { openMemoryStore } from './stores/memory/memory-store.ts'
-import { openSqliteStore } from './stores/sqlite/sqlite-store.ts'
-import { saySkew, uptimeMs } from './stores/store-clock.ts'
-import { StoreUnavailableError, type TaskStore } from './stores/task-store.ts'
+import { saySkew } from './stores/store-clock.ts'
+import type { TaskStore } from './stores/task-store.ts'
 import { LOOPBACK_RULES, parseAllowTarget } from './targets/allow-target.ts'
 import { checkTarget } from './targets/guard.ts'
 import { createHttpTarget } from './targets/http/http-target.ts'
@@ -32,6 +30,7 @@ import { createServiceMetrics } from './telemetry/metrics.ts'
 import { Sampling } from './telemetry/sampling.ts'
 import { SeriesBook } from './telemetry/series/series-book.ts'
 import { EventStream } from './telemetry/stream/event-stream.ts'
+import { keepBodiesTidy } from './upkeep/body-sweep.ts'
 import { keepTidy } from './upkeep/retention.ts'
 
 export interface ServiceOptions {
@@ -64,6 +63,7 @@ const GRACE_MS = 10_000
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, isDevelopment, log, logLevel, clock = systemClock } = options
   const store = await openStore(config)
+  const bodies = await openBodies(config, store)
   await seedDefaultPolicy(store)
   const now = (): number => dispatcher.now()
   const keys = new KeyRing({ store, now, ...(config.adminKey !== undefined && { adminKey: config.adminKey }) })
@@ -89,6 +89,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const dispatcher = createDispatcher({
     store,
     target,
+    bodies,
     clock,
     random: systemRandom,
     newToken: randomUUID,
@@ -112,6 +113,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   dispatcher.orders.onRead(reload)
   const api = createApi({
     store,
+    bodies,
     dispatching: dispatcher,
     wakeReplays: () => replays.wake(),
     clock: clockWith(clock, now),
@@ -146,7 +148,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   dispatcher.start()
   sampling.start()
   void replays.run(upkeep.signal)
-  void keepTidy({ store, clock, signal: upkeep.signal, onProblem: error => api.log.warn({ error }, 'sweeping failed') })
+  const tidying = {
+    store,
+    clock,
+    signal: upkeep.signal,
+    onProblem: (error: unknown) => api.log.warn({ error }, 'sweeping failed'),
+  }
+  void keepTidy(tidying)
+  void keepBodiesTidy({ ...tidying, bodies })
   return {
     url,
     store: sayStore(config),
@@ -159,18 +168,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       await stopped
       await closeAll()
     },
-  }
-}
-
-async function openStore(config: ServiceConfig): Promise<TaskStore> {
-  if (config.store === 'memory') return openMemoryStore({ clock: systemClock, bootMs: uptimeMs })
-  try {
-    return await openSqliteStore({ directory: config.data })
-  } catch (error) {
-    if (!(error instanceof StoreUnavailableError)) throw error
-    const what = `the store in ${resolve(config.data)} cannot be opened`
-    const next = error.code === 'store-in-use' ? ['secondwind serve --data ./other --port 0'] : []
-    throw new StartFailure({ code: error.code, what, because: error.message, next, cause: error })
   }
 }
 
@@ -254,10 +251,6 @@ async function readService(store: TaskStore, dispatcher: Dispatcher, lag: LoopLa
     // A store that cannot answer is seen by its absence.
     return reading
   }
-}
-
-function sayStore({ store, data }: ServiceConfig): string {
-  return store === 'memory' ? 'in memory: lost when the service ends' : resolve(data)
 }
 
 /** The API dates tasks by the store's clock, which alone says when they are due. */

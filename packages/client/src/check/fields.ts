@@ -47,6 +47,11 @@ export const TASK_ID: check.FieldCheck = value =>
     ? undefined
     : 'the taskId of a task: a UUID in small letters'
 
+export const BODY_REF: check.FieldCheck = value =>
+  typeof value === 'string' && /^sha256-[\da-f]{64}$/.test(value)
+    ? undefined
+    : 'the bodyRef of a body: sha256- and 64 digits'
+
 export const POLICY_ID: check.FieldCheck = value =>
   typeof value === 'string' && /^(?!\.{1,2}$)[\w.-]{1,100}$/.test(value)
     ? undefined

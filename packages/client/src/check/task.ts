@@ -1,7 +1,7 @@
 import { presets, type Problem } from '@secondwind/resilience'
 import { check, checkRetryPolicy } from '@secondwind/resilience/rules'
 import type { Method, RetryTaskInput } from '../wire/task.ts'
-import { ANY_TEXT, INSTANT, isHttpUrl, POLICY_ID, TEXT_BY_NAME } from './fields.ts'
+import { ANY_TEXT, BODY_REF, INSTANT, isHttpUrl, POLICY_ID, TEXT_BY_NAME } from './fields.ts'
 
 /** What can be known of a task to be wrong without asking the service, all at once. */
 export function problemsOfTask(task: unknown): Problem[] {
@@ -42,6 +42,7 @@ const FIELDS: { readonly [field in keyof RetryTaskInput]-?: check.FieldCheck } =
   headers: TEXT_BY_NAME,
   body: ANY_TEXT,
   bodyBase64: ANY_TEXT,
+  bodyRef: BODY_REF,
   policyId: POLICY_ID,
   policy: value => (check.isRecord(value) ? undefined : 'an object with the fields of a policy'),
   idempotencyKey: value =>
@@ -58,6 +59,8 @@ const FIELDS: { readonly [field in keyof RetryTaskInput]-?: check.FieldCheck } =
 
 const EXCLUSIVE: readonly (readonly [keyof RetryTaskInput, keyof RetryTaskInput])[] = [
   ['bodyBase64', 'body'],
+  ['bodyRef', 'body'],
+  ['bodyRef', 'bodyBase64'],
   ['policyId', 'policy'],
   ['delayMs', 'notBefore'],
 ]

@@ -13,6 +13,8 @@ export interface RetryTaskInput {
   readonly body?: string
   /** Bytes that are no text, instead of `body`. */
   readonly bodyBase64?: string
+  /** A body that was uploaded with `client.bodies.upload`, instead of `body`. */
+  readonly bodyRef?: string
   /** A policy that the service knows; `default` unless told. */
   readonly policyId?: string
   /** A policy of the task's own, instead of `policyId`. */
@@ -58,6 +60,8 @@ export interface RetryTask {
   readonly method: string
   readonly headers: TextByName
   readonly bodyBytes: number
+  /** Of a body that is kept apart: one that was uploaded, or is large. */
+  readonly bodyRef?: string
   /** The origin of `targetUrl`. */
   readonly destination: string
   /** `inline` for a task that came with a policy of its own. */

@@ -9,10 +9,11 @@ import { NOT_ARMED, type Alarm, type Outcome, type RetryPolicy } from '@secondwi
 import { lane as lanes } from '@secondwind/resilience/rules'
 import type { Sending, TargetAnswer } from '../targets/target.ts'
 import { controlOn } from '../task/orders.ts'
-import { expire, settle, type AttemptResult } from '../task/settle.ts'
-import type { ClaimedTask } from '../task/task.ts'
+import { abandon, expire, settle, type AttemptResult, type Settlement } from '../task/settle.ts'
+import type { ClaimedTask, TaskRequest } from '../task/task.ts'
 import { startOf } from '../task/task-change.ts'
 import { headersOf } from './attempt-headers.ts'
+import type { Bodies } from './bodies.ts'
 import { cutOff, readAnswer } from './outcome.ts'
 import type { Policies } from './policies.ts'
 import type { DispatchPorts } from './ports.ts'
@@ -33,6 +34,7 @@ const SPENDABLE = 2 / 3
 export interface AttemptSetting {
   readonly ports: DispatchPorts
   readonly policies: Policies
+  readonly bodies: Bodies
   readonly settling: Settling
   readonly steering: Steering
   readonly underWay: UnderWay
@@ -42,6 +44,8 @@ export interface AttemptSetting {
   readonly onPhase: (lane: ServedLane) => void
   /** No attempt can be made under a policy that is not there. */
   readonly onPolicyMissing: (task: ClaimedTask, lane: ServedLane) => void
+  /** Its body cannot be read now: nothing is learned from asking at once. */
+  readonly onBodyUnreadable: (task: ClaimedTask, lane: ServedLane) => void
 }
 
 /** A task, and how it was claimed. */
@@ -69,6 +73,8 @@ export class Attempt implements Alarm {
   readonly #task: ClaimedTask
   readonly #lane: ServedLane
   #policy!: RetryPolicy
+  /** What it sends, once it was fetched. */
+  #request: TaskRequest
   #permit!: Permit
   #sending: Sending | undefined = undefined
   #startedAt = 0
@@ -80,6 +86,7 @@ export class Attempt implements Alarm {
     this.#setting = setting
     this.#claim = claim
     this.#task = claim.task
+    this.#request = claim.task.request
     this.#lane = claim.lane
   }
 
@@ -92,15 +99,16 @@ export class Attempt implements Alarm {
     const { policies, settling } = this.#setting
     settling.takeInHand(this.#task)
     const policy = policies.atHand(this.#task)
-    if (policy !== undefined) return this.#admit(policy)
-    void this.#findPolicy()
+    if (policy !== undefined && this.#task.request.storedBody === undefined) return this.#admit(policy)
+    void this.#prepare()
     return false
   }
 
   /** Once it is admitted. */
   send(): void {
     const { ports, underWay } = this.#setting
-    const { progress, request } = this.#task
+    const { progress } = this.#task
+    const request = this.#request
     const timeoutMs = Math.min(this.#policy.attemptTimeoutMs, progress.expiresAt - this.#startedAt)
     this.#startedElapsed = ports.clock.monotonic()
     this.dueAt = this.#startedElapsed + timeoutMs + GRACE_MS
@@ -121,20 +129,45 @@ export class Attempt implements Alarm {
     const headers = headersOf(this.#task, timeoutMs, random)
     const secrets = signingSecretsOf?.(this.#task) ?? []
     if (secrets.length === 0) return headers
-    const { taskId, request } = this.#task
-    return { ...headers, ...signatureHeaders({ taskId, body: request.body, sentAt: clock.now() }, secrets) }
+    const { taskId } = this.#task
+    const { body } = this.#request
+    return { ...headers, ...signatureHeaders({ taskId, body, sentAt: clock.now() }, secrets) }
   }
 
-  async #findPolicy(): Promise<void> {
+  async #prepare(): Promise<void> {
     const policy = await this.#setting.policies.find(this.#task)
     if (policy === 'missing') this.#setting.onPolicyMissing(this.#task, this.#lane)
     if (policy === undefined || policy === 'missing') this.#release()
-    else if (this.#admit(policy)) this.send()
+    else if ((await this.#fetchBody()) && this.#admit(policy)) this.send()
+  }
+
+  /** False when there is none to send: then its lease is on its way back already. */
+  async #fetchBody(): Promise<boolean> {
+    const { bodies, onBodyUnreadable } = this.#setting
+    const { storedBody } = this.#task.request
+    if (storedBody === undefined) return true
+    const body = await bodies.fetch(this.#task, storedBody)
+    if (body === 'missing') return this.#settleUnsent(abandon(this.#task, 'body-missing'))
+    if (body === undefined) {
+      onBodyUnreadable(this.#task, this.#lane)
+      return this.#release()
+    }
+    this.#request = { ...this.#request, body }
+    return true
+  }
+
+  /** There is room for another's body. */
+  #letGoBody(): void {
+    const { storedBody, body } = this.#request
+    if (storedBody === undefined || body === null) return
+    this.#request = this.#task.request
+    this.#setting.bodies.letGo(storedBody)
   }
 
   #admit(policy: RetryPolicy): boolean {
     const now = this.#setting.ports.time.now()
-    if (this.#task.progress.expiresAt <= now) return this.#expire()
+    // Its deadline passed while it waited: there is nobody left to send it for.
+    if (this.#task.progress.expiresAt <= now) return this.#settleUnsent(expire(this.#task))
     const permit = this.#fits(policy) ? this.#permitFor(now) : undefined
     if (permit === undefined) return this.#release()
     this.#policy = policy
@@ -165,9 +198,8 @@ export class Attempt implements Alarm {
     )
   }
 
-  /** Its deadline passed while it waited: there is nobody left to send it for. */
-  #expire(): false {
-    const settlement = expire(this.#task)
+  /** Ends the task, and nothing was sent. */
+  #settleUnsent(settlement: Settlement): false {
     this.#setting.settling.settle({ task: this.#task, settlement, lane: this.#lane, latenessMs: 0, overheadMs: 0 })
     return this.#leaveUnsent()
   }
@@ -179,6 +211,7 @@ export class Attempt implements Alarm {
   }
 
   #leaveUnsent(): false {
+    this.#letGoBody()
     this.#lane.starting--
     this.#lane.count(this.#task.queue, -1)
     this.#setting.onEnd(this.#lane)
@@ -220,6 +253,7 @@ export class Attempt implements Alarm {
     this.#isOver = true
     ports.clock.disarm(this)
     underWay.remove(this)
+    this.#letGoBody()
     const now = ports.time.now()
     const durationMs = Math.max(0, Math.round(ports.clock.monotonic() - this.#startedElapsed))
     const result: AttemptResult = { ...came, startedAt: this.#startedAt, durationMs }

@@ -11,12 +11,14 @@
 import { NOT_ARMED, type Alarm, type Clock, type Random } from '@secondwind/resilience'
 import { shares, type LaneInput } from '@secondwind/resilience/rules'
 import type { StandingOrders } from '../steering/standing-orders.ts'
+import type { BodyStore } from '../bodies/body-store.ts'
 import type { Hint, TaskStore } from '../stores/task-store.ts'
 import type { Target } from '../targets/target.ts'
 import { partitionOf, queueKey } from '../task/lane.ts'
 import type { Dispatching, LaneView } from '../task/lane-view.ts'
 import { partitionOfTask } from '../task/task-id.ts'
 import type { DispatchEvents } from '../telemetry/events.ts'
+import { Bodies } from './bodies.ts'
 import { BEAT_MS } from './fleet.ts'
 import { Listing } from './listing.ts'
 import { Loop } from './loop.ts'
@@ -39,6 +41,8 @@ import { viewOf } from './view.ts'
 export interface DispatcherOptions {
   readonly store: TaskStore
   readonly target: Target
+  /** Where large bodies are read. */
+  readonly bodies: Pick<BodyStore, 'read'>
   readonly clock: Clock
   readonly random: Random
   /** A text that nobody else has: leases and stewards are known by it. */
@@ -76,6 +80,9 @@ const LIST_AGAIN_MS = 30_000
 
 /** A queue whose policy is not there is left alone so long. */
 const POLICY_MISSING_MS = 60_000
+
+/** A disk that could not be read is left alone so long. */
+const BODY_UNREADABLE_MS = 5_000
 
 /** Each is a call or two. */
 const PARTITIONS_AT_ONCE = 8
@@ -124,6 +131,8 @@ class StoreDispatcher implements Dispatcher, Alarm {
         steering: this.#steering,
         underWay: this.#underWay,
         onPhase: lane => this.#remembering.write(lane),
+        bodies: new Bodies({ store, bodies: options.bodies, calls, events }),
+        onBodyUnreadable: (task, lane) => lane.shut(queueKey(task.queue), time.storeNow() + BODY_UNREADABLE_MS),
         onPolicyMissing: (task, lane) => {
           lane.shut(queueKey(task.queue), time.storeNow() + POLICY_MISSING_MS)
           events.warning('policy-missing', sayMissing(task))

@@ -6,6 +6,7 @@ import { connect } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { KeyRing } from '../access/key-ring.ts'
 import { SigningSecrets } from '../access/signing-secrets.ts'
+import { openMemoryBodies } from '../bodies/memory/memory-bodies.ts'
 import { openMemoryStore } from '../stores/memory/memory-store.ts'
 import type { TaskStore } from '../stores/task-store.ts'
 import { settle, type AttemptResult } from '../task/settle.ts'
@@ -72,6 +73,7 @@ export async function startApi(asked: ServeOptions = {}): Promise<Served> {
   await keys.load()
   const api = createApi({
     store,
+    bodies: openMemoryBodies({ clock }),
     dispatching: { view: lane => views.get(lane), cut: taskId => void cut.push(taskId) },
     wakeReplays: () => {},
     clock,

@@ -13,6 +13,7 @@ import {
   sendRefusal,
 } from './answers/error-handler.ts'
 import { KnownRoutes } from './answers/unknown-route.ts'
+import { addBodies } from './bodies/body-routes.ts'
 import { closeInTime } from './closing.ts'
 import type { ApiContext } from './context.ts'
 import { addDeadLetters } from './dead-letters.ts'
@@ -110,6 +111,8 @@ function addRoutes(api: FastifyInstance, context: ApiContext): void {
   void api.register(async scope => {
     guardRequests(scope, context)
     addMetrics(scope, context)
+    // Only there a body may be anything.
+    void scope.register(async raw => addBodies(raw, context, intake))
     addEvents(scope, context)
     practice?.(scope)
   })

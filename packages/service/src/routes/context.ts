@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../access/caller.ts'
 import type { KeyRing } from '../access/key-ring.ts'
 import type { SigningSecrets } from '../access/signing-secrets.ts'
+import type { BodyStore } from '../bodies/body-store.ts'
 import type { BacklogLimits, TaskStore } from '../stores/task-store.ts'
 import type { Dispatching } from '../task/lane-view.ts'
 import type { Live } from '../telemetry/live.ts'
@@ -10,6 +11,8 @@ import type { Live } from '../telemetry/live.ts'
 /** All that the API knows of the rest of the service. */
 export interface ApiContext {
   readonly store: TaskStore
+  /** Where large bodies lie. */
+  readonly bodies: BodyStore
   readonly dispatching: Dispatching
   /** Tells whoever runs replays that one has changed. */
   readonly wakeReplays: () => void
@@ -44,6 +47,8 @@ export interface ApiContext {
 export interface ApiLimits {
   /** Of one task's body, as it is sent. */
   readonly bodyBytes: number
+  /** Of one that is uploaded by itself. */
+  readonly uploadBytes: number
   readonly batchItems: number
   /** Of a batch as it arrives. */
   readonly batchBytes: number
@@ -56,11 +61,13 @@ export interface ApiLimits {
 
 export const DEFAULT_LIMITS: ApiLimits = {
   bodyBytes: 1_048_576, // what others take too; more belongs into an object store
+  uploadBytes: 16_777_216, // sixteen of them are in memory at once when they are sent
   batchItems: 1_000,
   batchBytes: 8_388_608, // parsed in less time than a person notices
   backlog: {
     perLane: 2_000_000, // a day of a busy destination that is down
     total: 10_000_000, // some ten gigabytes
+    bodyBytes: 10_737_418_240, // ten more
   },
   requestTimeoutMs: 30_000, // the largest batch over a slow line
 }

@@ -25,6 +25,7 @@ let served: Served
 let document: OpenApi
 let taskIds: string[]
 let replayIds: string[]
+let bodyRef: string
 /** With keys in force: an operation that makes the first one would lock out all that come after. */
 const ADMIN_KEY = 'a-key-for-everything-that-is-asked-here'
 
@@ -44,6 +45,8 @@ beforeAll(async () => {
   document = (await served.ask('GET', '/openapi.json')).json
   taskIds = await oneOfEachStatus()
   replayIds = await someReplays()
+  const upload = { headers: { 'content-type': 'application/octet-stream' }, body: Buffer.from('large') }
+  bodyRef = (await served.ask('POST', '/bodies', upload)).json.bodyRef
 })
 afterAll(() => served.close())
 
@@ -95,6 +98,7 @@ function known(): { readonly [name: string]: Arbitrary<unknown> } {
     elapsedMs: fc.nat(1_000),
     taskId: fc.constantFrom(...taskIds),
     replayId: fc.constantFrom(...replayIds),
+    bodyRef: fc.constant(bodyRef),
   }
 }
 
@@ -122,7 +126,12 @@ function requestsOf(path: string, operation: Operation, isBroken: boolean): Arbi
 
 function bodiesOf({ requestBody }: Operation, isBroken: boolean): Arbitrary<Omit<Request, 'path'>> {
   if (requestBody === undefined) return fc.constant({})
-  const { schema } = requestBody.content['application/json']!
+  if (requestBody.content['application/json'] === undefined)
+    return fc.uint8Array({ minLength: isBroken ? 0 : 1, maxLength: 50 }).map(bytes => ({
+      body: Buffer.from(bytes),
+      headers: { 'content-type': 'application/octet-stream' },
+    }))
+  const { schema } = requestBody.content['application/json']
   const right = valuesOf(resolved(schema, document), known())
   const values = isBroken ? brokenOf(right) : right
   return fc.oneof(
@@ -165,6 +174,8 @@ function judge(answer: Answered, operation: Operation): void {
 const OPERATIONS = [
   'submitTask',
   'submitBatch',
+  'uploadBody',
+  'getBody',
   'listTasks',
   'getTask',
   'cancelTask',
@@ -256,9 +267,10 @@ type Asked = { readonly [field: string]: any }
 
 /** Of two fields that exclude each other, one. */
 function withoutContradictions(value: unknown): Asked {
-  const { body, bodyBase64, policyId, policy, delayMs, notBefore, deadlineAt, ...asked } = value as Asked
+  const { body, bodyBase64, bodyRef: ref, policyId, policy, delayMs, notBefore, deadlineAt, ...asked } = value as Asked
   const isBodiless = asked['method'] === 'GET' || asked['method'] === 'HEAD'
-  const bytes = body === undefined ? { bodyBase64 } : { body }
+  const inline = body === undefined ? { bodyBase64 } : { body }
+  const bytes = ref === undefined ? inline : { bodyRef: ref }
   const when = delayMs === undefined ? { notBefore } : { delayMs }
   const isTimed = delayMs !== undefined || notBefore !== undefined
   return check.withoutUndefined({
@@ -275,9 +287,11 @@ function expectKept(asked: Asked, task: Asked): void {
   assert.equal(task['targetUrl'], new URL(targetUrl).href)
   assert.equal(task['method'], method)
   // A name may be a secret's by chance.
-  assert.deepEqual(sorted(task['headers']), sorted(redactHeaders(headers)))
+  const type = rest['bodyRef'] === undefined ? {} : { 'content-type': 'application/octet-stream' }
+  assert.deepEqual(sorted(task['headers']), sorted(redactHeaders({ ...type, ...headers })))
+  assert.equal(task['bodyRef'], rest['bodyRef'])
   const bytes = body === undefined ? Buffer.from(bodyBase64 ?? '', 'base64') : Buffer.from(body)
-  assert.equal(task['bodyBytes'], bytes.length)
+  assert.equal(task['bodyBytes'], rest['bodyRef'] === undefined ? bytes.length : 'large'.length)
   if (policy === undefined) assert.equal(task['policyId'], policyId)
   else assert.equal(task['policy'].maxAttempts, policy.maxAttempts)
   const { createdAt } = task as { createdAt: number }

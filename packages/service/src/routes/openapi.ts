@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import type { ApiContext } from './context.ts'
 import { answer, BATCH_RESULT, CAUSE, DESTINATION, PROBLEM, refusals } from './schemas/answers.ts'
+import { BODY } from './schemas/body.ts'
 import { KEY_SCHEME, operation, TAGS } from './schemas/operation.ts'
 import { RETRY_POLICY, RETRY_POLICY_INPUT } from './schemas/policy.ts'
 import { REPLAY, REPLAY_INPUT } from './schemas/replay.ts'
@@ -14,6 +15,7 @@ import { COUNTERS_EVENT, DESTINATION_EVENT, GAP_EVENT, SERIES, TASK_EVENT } from
 const COMPONENTS: { readonly [name in ComponentName]: TSchema } = {
   Attempt: ATTEMPT,
   BatchResult: BATCH_RESULT,
+  Body: BODY,
   Cause: CAUSE,
   CountersEvent: COUNTERS_EVENT,
   Destination: DESTINATION,

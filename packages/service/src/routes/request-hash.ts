@@ -22,12 +22,13 @@ export function requestHash(asked: AskedFor): string {
 /** Line by line, as HTTP would write it. Nothing but the body, which comes last, can hold a line break. */
 function canonicalText(asked: AskedFor): string {
   const { request, policy, delayMs, notBefore, deadlineAt, attemptsMade, metadata } = asked
-  const { targetUrl, method, headers, body } = request
+  const { targetUrl, method, headers, body, storedBody } = request
   const under = typeof policy === 'string' ? policy : JSON.stringify(policy)
   // What was spent before a hand-over is no part of what is asked: whoever crashed, and hands over again, asks the same.
   const times = attemptsMade === undefined ? `${delayMs},${notBefore},${deadlineAt}` : `${notBefore},${deadlineAt}`
   const notes = metadata === undefined ? '' : JSON.stringify(sorted(metadata))
   const head = `${method} ${targetUrl}\n${headerLines(headers)}\n${under}\n${times}\n${notes}\n`
+  if (storedBody !== undefined) return `${head}bodyRef\n${storedBody.bodyRef}`
   return body === null ? head : `${head}body\n${characters(body)}`
 }
 

@@ -2,6 +2,8 @@ import { DEFAULT_POLICY, type RetryPolicy } from '@secondwind/resilience'
 import type { LaneInput } from '@secondwind/resilience/rules'
 import { seededRandom, virtualClock, type VirtualClock } from '@secondwind/resilience/testing'
 import type { Random } from '@secondwind/resilience'
+import type { BodyStore } from '../../bodies/body-store.ts'
+import { openMemoryBodies } from '../../bodies/memory/memory-bodies.ts'
 import { openMemoryStore } from '../../stores/memory/memory-store.ts'
 import type { Hint, TaskStore } from '../../stores/task-store.ts'
 import { accept, INLINE_POLICY, type PolicyInForce, type TaskOrder } from '../../task/accept.ts'
@@ -53,6 +55,7 @@ export class World {
   readonly clock: VirtualClock = virtualClock()
   readonly random: Random
   readonly store: TaskStore
+  readonly bodies: BodyStore
   readonly destinations: Destinations
   readonly processes: SimulatedProcess[] = []
   readonly accepted: Accepted[] = []
@@ -70,6 +73,7 @@ export class World {
     const offset = (ms: number): number => ms + this.storeOffsetMs
     const storeClock = { now: () => offset(clock.now()), monotonic: () => offset(clock.monotonic()) }
     this.store = openMemoryStore({ clock: storeClock })
+    this.bodies = openMemoryBodies({ clock })
     this.destinations = new Destinations({
       clock,
       behaviourOf: options.behaviourOf ?? (() => QUICK),
@@ -89,6 +93,7 @@ export class World {
     process.dispatcher = createDispatcher({
       store: faultyStore({ store: this.store, process, clock: this.clock, fateOf, hintDelayMs }),
       target: this.destinations.targetOf(process),
+      bodies: this.bodies,
       clock: process,
       random: this.random,
       newToken: () => `token-${++this.#tokens}`,

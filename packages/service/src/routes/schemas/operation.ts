@@ -7,6 +7,7 @@ export type Tag = (typeof TAGS)[number]
 
 export const TAGS = [
   'tasks',
+  'bodies',
   'policies',
   'dead letters',
   'replays',

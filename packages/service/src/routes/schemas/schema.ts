@@ -47,6 +47,7 @@ export function textByName(options: TextByNameOptions): Schema<{ readonly [name:
 export type ComponentName =
   | 'Attempt'
   | 'BatchResult'
+  | 'Body'
   | 'Cause'
   | 'CountersEvent'
   | 'Destination'

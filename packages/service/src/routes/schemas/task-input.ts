@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { bodyRefField } from './body.ts'
 import { durationField, instantField, policyIdField } from './fields.ts'
 import { component, schemaOf, textByName, type Schema, wordOf } from './schema.ts'
 
@@ -9,6 +10,7 @@ export interface RetryTaskInput {
   readonly headers?: { readonly [name: string]: string }
   readonly body?: string
   readonly bodyBase64?: string
+  readonly bodyRef?: string
   readonly policyId?: string
   readonly policy?: unknown
   readonly idempotencyKey?: string
@@ -56,6 +58,7 @@ export const RETRY_TASK_INPUT: Schema<RetryTaskInput> = schemaOf(
       bodyBase64: Type.Optional(
         Type.String({ contentEncoding: 'base64', description: 'Bytes that are no text, instead of `body`.' }),
       ),
+      bodyRef: Type.Optional(bodyRefField),
       policyId: Type.Optional(policyIdField),
       policy: Type.Optional(component('RetryPolicyInput')),
       idempotencyKey: Type.Optional(
@@ -93,7 +96,6 @@ export const OTHER_WORDS: { readonly [word: string]: string } = {
   payload: 'body',
   data: 'body',
   json: 'body, which takes a text',
-  bodyRef: 'body or bodyBase64',
   contentType: 'headers: { "content-type": … }',
   key: 'idempotencyKey',
   delay: 'delayMs',

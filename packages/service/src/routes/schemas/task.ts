@@ -21,6 +21,7 @@ export interface ShownTask {
   readonly method: string
   readonly headers: { readonly [name: string]: string }
   readonly bodyBytes: number
+  readonly bodyRef?: string
   readonly destination: string
   readonly policyId: string
   readonly policyVersion: number
@@ -97,6 +98,7 @@ export const RETRY_TASK: TSchema = Type.Object(
     method: Type.String(),
     headers: textByName({ description: 'What is secret is shown as [redacted].' }),
     bodyBytes: Type.Integer({ description: 'Bodies are kept and sent, not shown.' }),
+    bodyRef: Type.Optional(Type.String({ description: 'Of a body that is kept apart: `GET /bodies/{bodyRef}`.' })),
     destination: Type.String({ description: 'The origin of `targetUrl`.' }),
     policyId: Type.String({ description: '`inline` for a task that came with a policy of its own.' }),
     policyVersion: Type.Integer(),

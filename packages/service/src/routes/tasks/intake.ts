@@ -3,8 +3,10 @@ import type { Problem, Random } from '@secondwind/resilience'
 import { check } from '@secondwind/resilience/rules'
 import type { PolicyName } from '../../stores/task-store.ts'
 import { storeTimeAt, type BothClocks } from '../../stores/store-clock.ts'
+import type { BodyRecord } from '../../stores/task-store.ts'
 import { accept, INLINE_POLICY, type NewTask, type PolicyInForce } from '../../task/accept.ts'
 import { laneKey, partitionOf, type Lane } from '../../task/lane.ts'
+import type { TaskRequest } from '../../task/task.ts'
 import { TASK_ID_BYTES, taskIdOf } from '../../task/task-id.ts'
 import { Refusal, sentence } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
@@ -16,7 +18,7 @@ import { isWellFormed } from '../requests/well-formed.ts'
 import { IDEMPOTENCY_KEY, type RetryTaskInput } from '../schemas/task-input.ts'
 import { contradictions } from './contradictions.ts'
 import { FOUND_WRONG, refuseWrong, right, sure, valueOf, wrong, type Read } from './read.ts'
-import { readBody } from './target-body.ts'
+import { findBody, readBody } from './target-body.ts'
 import { readHeaders, type Headers } from './target-headers.ts'
 import { readTargetUrl } from './target-url.ts'
 
@@ -50,17 +52,19 @@ export async function readTask(asked: Asked, context: ApiContext, policies: Poli
   const url = given.targetUrl === undefined ? FOUND_WRONG : readTargetUrl(given.targetUrl, context)
   const headers = readHeaders(given.headers ?? {}, valueOf(key))
   const body = readBody(given)
+  const stored = given.bodyRef === undefined ? NO_STORED_BODY : await findBody(asked.tenant, given, context.store)
   const others = [
     ...shapeOf(asked),
     ...checkMetadata(given.metadata),
     ...contradictions(given, valueOf(policy)?.document, wallNow),
   ]
-  refuseWrong([policy, key, url, headers, body], others)
+  refuseWrong([policy, key, url, headers, body, stored], others)
   refuseLargeBody(sure(body), context.limits.bodyBytes)
 
   const { tenant } = asked
   const { origin: destination, href: targetUrl } = sure(url)
-  const request = { targetUrl, method: given.method ?? 'POST', headers: sure(headers), body: sure(body) }
+  const { method = 'POST' } = given
+  const request = { targetUrl, method, body: sure(body), ...withStoredBody(sure(headers), sure(stored)) }
   const carried = carriedFields(given)
   const { policyId, document, isInline } = sure(policy)
   const idempotencyKey = sure(key)
@@ -75,6 +79,15 @@ export async function readTask(asked: Asked, context: ApiContext, policies: Poli
     requestHash: requestHash({ ...carried, request, policy: isInline ? document : policyId }),
   }
   return accept(order, sure(policy), { now, roll: context.random() })
+}
+
+const NO_STORED_BODY: Read<BodyRecord | undefined> = right(undefined)
+
+/** What was uploaded keeps its type, unless the task gives another. */
+function withStoredBody(headers: Headers, stored: BodyRecord | undefined): Pick<TaskRequest, 'headers' | 'storedBody'> {
+  if (stored === undefined) return { headers }
+  const { bodyRef, sizeBytes, contentType } = stored
+  return { headers: { 'content-type': contentType, ...headers }, storedBody: { bodyRef, sizeBytes } }
 }
 
 /** Without what the schema has found wrong: what is right can be looked at further. */

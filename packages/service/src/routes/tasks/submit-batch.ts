@@ -13,6 +13,7 @@ import { answer, refusals, type BatchItem } from '../schemas/answers.ts'
 import { operation } from '../schemas/operation.ts'
 import { component, parameters } from '../schemas/schema.ts'
 import { OTHER_WORDS } from '../schemas/task-input.ts'
+import { enqueueTasks } from './enqueue-tasks.ts'
 import { taken } from './enqueued.ts'
 import { readTask, type Intake } from './intake.ts'
 
@@ -95,14 +96,15 @@ interface Kept {
 }
 
 async function enqueueAll(read: readonly Or<NewTask>[], context: ApiContext): Promise<Or<Kept>[]> {
-  const { store, limits, random, live } = context
+  const { random, live } = context
   const tasks = read.filter((each): each is NewTask => !(each instanceof Refusal))
-  const results = tasks.length === 0 ? [] : (await store.enqueue(tasks, limits.backlog)).results
+  const ends = tasks.length === 0 ? [] : await enqueueTasks(tasks, context)
   let next = 0
   return read.map(each => {
     if (each instanceof Refusal) return each
     try {
-      const { task, isNew } = taken(each, results[next++]!, random)
+      const end = ends[next++]!
+      const { task, isNew } = taken(end.task, end.enqueued, random)
       if (isNew) live.stream.taskChanged(changeOf(task))
       return { taskId: task.taskId, isNew }
     } catch (error) {

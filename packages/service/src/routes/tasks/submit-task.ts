@@ -9,6 +9,7 @@ import { answer, refusals } from '../schemas/answers.ts'
 import { operation } from '../schemas/operation.ts'
 import { component, parameters } from '../schemas/schema.ts'
 import { OTHER_WORDS } from '../schemas/task-input.ts'
+import { enqueueTasks } from './enqueue-tasks.ts'
 import { taken } from './enqueued.ts'
 import { readTask, type Intake } from './intake.ts'
 import { taskView } from './task-view.ts'
@@ -20,7 +21,7 @@ const NOTE =
 const ROOM_FOR_OTHERS = 65_536
 
 export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake: Intake): void {
-  const { store, limits, random, live } = context
+  const { limits, random, live } = context
   api.post(
     '/retry-tasks',
     {
@@ -59,8 +60,8 @@ export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake:
         keyHeader: request.headers['idempotency-key'] as string | undefined,
       }
       const newTask = await readTask(asked, context, intake.policies)
-      const { results } = await store.enqueue([newTask], limits.backlog)
-      const { task, isNew } = taken(newTask, results[0]!, random)
+      const [end] = await enqueueTasks([newTask], context)
+      const { task, isNew } = taken(end!.task, end!.enqueued, random)
       const view = taskView(task, context)
       void reply.header('etag', `"${task.version}"`)
       if (isNew) live.stream.taskChanged(changeOf(task))

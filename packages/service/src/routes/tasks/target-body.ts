@@ -1,23 +1,39 @@
 import type { RetryTaskInput } from '../schemas/task-input.ts'
+import type { BodyRecord, TaskStore } from '../../stores/task-store.ts'
 import { isWellFormed } from '../requests/well-formed.ts'
+import { sayUnknownBody } from './enqueued.ts'
 import { right, wrong, type Read } from './read.ts'
 
-type Bodies = Pick<RetryTaskInput, 'body' | 'bodyBase64' | 'method'>
+type Bodies = Pick<RetryTaskInput, 'body' | 'bodyBase64' | 'bodyRef' | 'method'>
 
 /** RFC 4648 §4 and §5, with or without padding. */
 const BASE64 = /^(?:[A-Za-z\d+/]*|[A-Za-z\d_-]*)={0,2}$/
 
-/** The bytes that every attempt will send: exactly what was given. */
-export function readBody({ body, bodyBase64, method = 'POST' }: Bodies): Read<Uint8Array | null> {
-  if (body === undefined && bodyBase64 === undefined) return right(null)
-  if (body !== undefined && bodyBase64 !== undefined) return wrong('body', body, 'and bodyBase64 exclude each other')
-  const at = body === undefined ? 'bodyBase64' : 'body'
-  const is = body ?? bodyBase64!
+/** The bytes that every attempt will send, exactly what was given; null: there are none, or they were uploaded before. */
+export function readBody({ body, bodyBase64, bodyRef, method = 'POST' }: Bodies): Read<Uint8Array | null> {
+  const [first, second] = Object.entries({ body, bodyBase64, bodyRef }).filter(([, is]) => is !== undefined)
+  if (first === undefined) return right(null)
+  const [at, is] = first as [keyof Bodies, string]
+  if (second !== undefined) return wrong(at, is, `and ${second[0]} exclude each other`)
   if (method === 'GET' || method === 'HEAD') return wrong(at, is, `has no meaning with ${method}: leave it out`)
+  if (at === 'bodyRef') return right(null)
   if (at === 'bodyBase64') return isBase64(is) ? right(Buffer.from(is, 'base64')) : wrong(at, is, 'must be base64')
   return isWellFormed(is)
     ? right(Buffer.from(is, 'utf8'))
     : wrong(at, is, 'has half of a surrogate pair, which is no character; send such bytes as bodyBase64')
+}
+
+/** The body that was uploaded before, if the task names one. */
+export async function findBody(
+  tenant: string,
+  { bodyRef }: Bodies,
+  store: Pick<TaskStore, 'body'>,
+): Promise<Read<BodyRecord | undefined>> {
+  if (bodyRef === undefined) return right(undefined)
+  const record = await store.body({ tenant, bodyRef })
+  if (record !== undefined) return right(record)
+  const alone = { code: 'body-not-found', status: 422, detail: sayUnknownBody(bodyRef) } as const
+  return { ...wrong('bodyRef', bodyRef, 'names no body that is here: upload it with POST /bodies first'), alone }
 }
 
 /** Node decodes whatever it can, and leaves out the rest in silence. */

@@ -1,0 +1,42 @@
+/** Where tasks and their large bodies are kept, opened as the configuration says. */
+import { systemClock } from '@secondwind/resilience'
+import { join, resolve } from 'node:path'
+import type { BodyStore } from './bodies/body-store.ts'
+import { openDirectoryBodies } from './bodies/directory/directory-bodies.ts'
+import { openMemoryBodies } from './bodies/memory/memory-bodies.ts'
+import type { ServiceConfig } from './config.ts'
+import { StartFailure } from './start-failure.ts'
+import { openMemoryStore } from './stores/memory/memory-store.ts'
+import { openSqliteStore } from './stores/sqlite/sqlite-store.ts'
+import { uptimeMs } from './stores/store-clock.ts'
+import { StoreUnavailableError, type TaskStore } from './stores/task-store.ts'
+
+export async function openStore(config: ServiceConfig): Promise<TaskStore> {
+  if (config.store === 'memory') return openMemoryStore({ clock: systemClock, bootMs: uptimeMs })
+  try {
+    return await openSqliteStore({ directory: config.data })
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error
+    const what = `the store in ${resolve(config.data)} cannot be opened`
+    const next = error.code === 'store-in-use' ? ['secondwind serve --data ./other --port 0'] : []
+    throw new StartFailure({ code: error.code, what, because: error.message, next, cause: error })
+  }
+}
+
+/** Beside the store's own file, so that one directory is all there is. */
+export async function openBodies({ store: kind, data }: ServiceConfig, store: TaskStore): Promise<BodyStore> {
+  if (kind === 'memory') return openMemoryBodies({ clock: systemClock })
+  try {
+    return await openDirectoryBodies({ directory: join(data, 'bodies') })
+  } catch (error) {
+    await store.close()
+    if (!(error instanceof StoreUnavailableError)) throw error
+    const what = `the bodies in ${resolve(data)} cannot be opened`
+    throw new StartFailure({ code: error.code, what, because: error.message, cause: error })
+  }
+}
+
+/** In words. */
+export function sayStore({ store, data }: ServiceConfig): string {
+  return store === 'memory' ? 'in memory: lost when the service ends' : resolve(data)
+}

@@ -1,0 +1,139 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Readable } from 'node:stream'
+import { BodyTooLargeError, type KeptBody } from '../../bodies/body-store.ts'
+import type { BodyRecord } from '../../stores/task-store.ts'
+import { Refusal } from '../answers/refusal.ts'
+import type { ApiContext } from '../context.ts'
+import { callerOf } from '../requests/caller.ts'
+import { answer, refusals } from '../schemas/answers.ts'
+import { BYTES, bodyRefField, type ShownBody } from '../schemas/body.ts'
+import { operation } from '../schemas/operation.ts'
+import { component, parameters } from '../schemas/schema.ts'
+import { refusalOfFull, sayUnknownBody } from '../tasks/enqueued.ts'
+import type { Intake } from '../tasks/intake.ts'
+
+interface OneBody {
+  readonly Params: { readonly bodyRef: string }
+}
+
+const UNKNOWN_TYPE = 'application/octet-stream'
+const LONGEST_TYPE = 255
+
+/** Bytes go straight to where they lie, and no more of them than are taken. */
+export function addBodies(api: FastifyInstance, context: ApiContext, intake: Intake): void {
+  const { store, bodies } = context
+  api.addContentTypeParser('*', (_, payload, parsed) => parsed(null, payload))
+  api.post(
+    '/bodies',
+    {
+      // It is a stream: there is nothing yet that a schema could look at.
+      validatorCompiler: ({ schema, httpPart, ...route }) =>
+        httpPart === 'body' ? () => true : api.validatorCompiler!({ schema, ...(httpPart && { httpPart }), ...route }),
+      schema: operation({
+        operationId: 'uploadBody',
+        summary: 'Upload a large body once; tasks name it as `bodyRef`',
+        tags: ['bodies'],
+        scope: 'enqueue',
+        querystring: parameters({}),
+        body: { content: { [UNKNOWN_TYPE]: { schema: BYTES } } },
+        response: {
+          201: answer(component('Body'), 'It is on disk.', { location: 'Where it can be read.' }),
+          200: answer(component('Body'), 'The same bytes are there already.'),
+          ...refusals(408, 413, 415, 429, 431),
+        },
+      }),
+    },
+    async (request, reply) => {
+      intake.limit()
+      const { tenant } = callerOf(request)
+      const contentType = typeOf(request)
+      const kept = await receive(request, context)
+      const { bodyRef } = kept
+      const mostBytes = context.limits.backlog.bodyBytes ?? Infinity
+      const put = await store.putBody({ tenant, ...kept, contentType, mostBytes })
+      const unneeded = put.kind === 'full' ? kept.location : put.leftLocation
+      // What cannot be removed now is found by the sweep.
+      if (unneeded !== undefined) await bodies.remove(unneeded).catch(() => undefined)
+      if (put.kind === 'full') throw refusalOfFull(context.random)
+      if (put.kind === 'created') void reply.code(201).header('location', `/bodies/${bodyRef}`)
+      return reply.send(bodyView(put.record))
+    },
+  )
+
+  api.get<OneBody>(
+    '/bodies/:bodyRef',
+    {
+      schema: operation({
+        operationId: 'getBody',
+        summary: 'The bytes of a body',
+        tags: ['bodies'],
+        scope: 'read-bodies',
+        params: parameters({ bodyRef: bodyRefField }),
+        querystring: parameters({}),
+        response: {
+          200: { description: 'As they were uploaded.', content: { [UNKNOWN_TYPE]: { schema: BYTES } } },
+          ...refusals(404),
+        },
+      }),
+    },
+    async (request, reply) => {
+      const { bodyRef } = request.params
+      const record = await store.body({ tenant: callerOf(request).tenant, bodyRef })
+      if (record === undefined) throw new Refusal('body-not-found', { detail: sayUnknownBody(bodyRef) })
+      const bytes = await bodies.read(record.location)
+      if (bytes === undefined)
+        throw new Refusal('body-not-found', { detail: `The bytes of ${bodyRef} are gone: upload them again.` })
+      return reply.headers(headersOf(record)).send(Readable.from(bytes, { objectMode: false }))
+    },
+  )
+}
+
+function typeOf({ headers }: FastifyRequest): string {
+  const { 'content-type': type = UNKNOWN_TYPE, 'content-encoding': encoding = 'identity' } = headers
+  if (encoding !== 'identity')
+    throw new Refusal('unsupported-media-type', {
+      detail: 'Bytes are kept as they come: send them without content-encoding, or as what they are.',
+      headers: { 'accept-encoding': 'identity' },
+    })
+  if (type.length > LONGEST_TYPE)
+    throw new Refusal('invalid-request', { detail: `content-type has more than ${LONGEST_TYPE} characters.` })
+  return type
+}
+
+async function receive(request: FastifyRequest, context: ApiContext): Promise<KeptBody> {
+  const { uploadBytes } = context.limits
+  const stream = request.body as Readable | undefined
+  if (stream === undefined || request.headers['content-length'] === '0')
+    throw new Refusal('invalid-request', { detail: 'It has no body: send the bytes themselves.' })
+  if (Number(request.headers['content-length'] ?? 0) > uploadBytes) throw tooLarge(uploadBytes)
+  try {
+    // The connection is still needed for the answer.
+    return await context.bodies.put(stream.iterator({ destroyOnReturn: false }), uploadBytes)
+  } catch (error) {
+    throw error instanceof BodyTooLargeError ? tooLarge(uploadBytes) : error
+  }
+}
+
+function tooLarge(mostBytes: number): Refusal {
+  return new Refusal('body-too-large', { detail: `At most ${mostBytes} bytes are taken; nothing of it was kept.` })
+}
+
+function bodyView({ bodyRef, sizeBytes, contentType, createdAt }: BodyRecord): ShownBody {
+  return { bodyRef, sizeBytes, contentType, createdAt }
+}
+
+/** They are somebody's bytes: no browser shall take them for a page of ours, whatever their type says. */
+function headersOf({ bodyRef, sizeBytes, contentType }: BodyRecord): { readonly [name: string]: string } {
+  const sha256 = Buffer.from(bodyRef.slice('sha256-'.length), 'hex').toString('base64')
+  return {
+    'content-type': contentType,
+    'content-length': String(sizeBytes),
+    'content-disposition': 'attachment',
+    'content-security-policy': "default-src 'none'; sandbox",
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'private',
+    etag: `"${bodyRef}"`,
+    // RFC 9530 §3.
+    'repr-digest': `sha-256=:${sha256}:`,
+  }
+}
