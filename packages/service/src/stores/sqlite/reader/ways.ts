@@ -22,10 +22,13 @@ export function createWays(connection: Connection, direction: Direction): (filte
   const deadOfLane = wayAlong('dead', 'lane_id = ?')
   const dead = wayAlong('dead')
   const leased = wayAlong('lease')
-  const ofLane = wayAlong('task', 'lane_id = ?')
-  const all = wayAlong('task')
+  // The block at the edge of a time that is asked for holds others too: SQLite passes over them ten times as fast as we do.
+  const isCreated = 'created_at >= ? and created_at < ?'
+  const ofLane = wayAlong('task', `lane_id = ? and ${isCreated}`)
+  const all = wayAlong('task', isCreated)
 
-  return ({ tenant, destination, status, reason, causeId, endedFrom, endedTo }) => {
+  return filter => {
+    const { tenant, destination, status, reason, causeId, endedFrom, endedTo } = filter
     const isOfDead = status === 'EXHAUSTED' || [reason, causeId, endedFrom, endedTo].some(ask => ask !== undefined)
     if (isOfDead && status !== undefined && status !== 'EXHAUSTED') return undefined
     if (causeId !== undefined) return deadOfCause(causeId)
@@ -33,6 +36,7 @@ export function createWays(connection: Connection, direction: Direction): (filte
     if (destination !== undefined && lane === undefined) return undefined
     if (isOfDead) return lane === undefined ? dead() : deadOfLane(...lane)
     if (status === 'IN_FLIGHT') return leased()
-    return lane === undefined ? all() : ofLane(...lane)
+    const { createdFrom = -Infinity, createdTo = Infinity } = filter
+    return lane === undefined ? all(createdFrom, createdTo) : ofLane(...lane, createdFrom, createdTo)
   }
 }
