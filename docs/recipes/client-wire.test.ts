@@ -3,6 +3,8 @@ import type {
   Attempt,
   BatchResult,
   Cause,
+  Control,
+  ControlState,
   CountersEvent,
   Destination,
   DestinationEvent,
@@ -32,6 +34,8 @@ const SHAPES: {
   readonly Attempt: Fields<Attempt>
   readonly BatchResult: Fields<BatchResult>
   readonly Cause: Fields<Cause>
+  readonly Control: Fields<Control>
+  readonly ControlState: Fields<ControlState>
   readonly CountersEvent: Fields<CountersEvent>
   readonly Destination: Fields<Destination>
   readonly DestinationEvent: Fields<DestinationEvent>
@@ -71,8 +75,25 @@ const SHAPES: {
     lastAt: 'always',
     sampleTaskIds: 'always',
   },
+  Control: {
+    controlId: 'always',
+    level: 'always',
+    scope: 'always',
+    reason: 'always',
+    expiresAt: 'perhaps',
+    createdAt: 'always',
+    createdBy: 'always',
+    isByOperator: 'always',
+    endedAt: 'perhaps',
+    endedBy: 'perhaps',
+    isInForce: 'always',
+    holds: 'perhaps',
+  },
+  ControlState: { now: 'always', controls: 'always' },
   Destination: {
     destination: 'always',
+    name: 'perhaps',
+    settings: 'perhaps',
     breaker: 'perhaps',
     hold: 'perhaps',
     retryHold: 'perhaps',
@@ -232,6 +253,23 @@ const CODES: { readonly [code in ProblemCode]: true } = {
   'body-not-found': true,
   'policy-not-found': true,
   'replay-not-found': true,
+  'control-not-found': true,
+  'destination-not-found': true,
+  'name-taken': true,
+  'write-conflict': true,
+  'too-many': true,
+  'scope-missing': true,
+  'key-missing': true,
+  'key-not-found': true,
+  'key-unknown': true,
+  'last-admin': true,
+  'secret-exists': true,
+  'secret-not-found': true,
+  'tenant-exists': true,
+  'tenant-forbidden': true,
+  'tenant-not-found': true,
+  'intake-off': true,
+  draining: true,
   'method-not-allowed': true,
   'not-acceptable': true,
   'request-timeout': true,

@@ -24,7 +24,7 @@ export interface Call {
 
 /** One question to the service. */
 export interface Ask extends Call, Pick<RetryingInit, 'idempotencyKey' | 'idempotent' | 'policy'> {
-  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Below the service's own address; what was given by a caller is checked to be a name. */
   readonly path: string
   readonly query?: object | undefined

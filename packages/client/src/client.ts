@@ -4,20 +4,20 @@ import { secretsOf, type Secrets } from './access/secrets.ts'
 import { tenantsOf, type Tenants } from './access/tenants.ts'
 import { bodiesOf, type Bodies } from './bodies.ts'
 import { Caller, type Call } from './caller.ts'
+import { controlsOf, type Controls } from './controls.ts'
 import { deadLettersOf, type DeadLetters } from './dead-letters.ts'
-import { listen } from './events/listen.ts'
+import { destinationsOf, type Destinations } from './destinations.ts'
 import { ServiceError } from './errors.ts'
+import { listen } from './events/listen.ts'
 import { follow, waitFor, type WaitForOptions } from './follow.ts'
-import { listing, type Listing } from './listing.ts'
+import type { Listing } from './listing.ts'
 import { checkClientOptions, type ClientOptions } from './options.ts'
 import { policiesOf, type Policies } from './policies.ts'
 import { replaysOf, type Replays } from './replays.ts'
 import { readSeries } from './series.ts'
 import { tasksOf, type Tasks } from './tasks.ts'
 import type { AuditEntry, AuditFilter } from './wire/access.ts'
-import type { Destination } from './wire/destination.ts'
 import type { EventFilter, ServiceEvent } from './wire/event.ts'
-import type { Page } from './wire/page.ts'
 import type { Series, SeriesAsk } from './wire/series.ts'
 import type { Alive, Ready } from './wire/state.ts'
 import type { RetryTask } from './wire/task.ts'
@@ -30,6 +30,7 @@ export interface Client {
   readonly deadLetters: DeadLetters
   readonly replays: Replays
   readonly destinations: Destinations
+  readonly controls: Controls
   readonly keys: Keys
   readonly secrets: Secrets
   readonly tenants: Tenants
@@ -49,12 +50,6 @@ export interface Client {
   readiness(call?: Call): Promise<Readiness>
 }
 
-/** `/destinations`. */
-export interface Destinations {
-  /** Every destination that has had a task, by name. */
-  list(call?: Call): Listing<Destination>
-}
-
 export type Readiness =
   | { readonly isReady: true; readonly clockSkewMs: number }
   | { readonly isReady: false; readonly because: string; readonly retryAfterMs: number | undefined }
@@ -71,10 +66,8 @@ export function createClient(options: ClientOptions): Client {
     policies: policiesOf(caller),
     deadLetters: deadLettersOf(caller),
     replays: replaysOf(caller),
-    destinations: {
-      list: ({ signal } = {}) =>
-        listing(query => caller.ask<Page<Destination>>({ method: 'GET', path: '/destinations', query, signal })),
-    },
+    destinations: destinationsOf(caller),
+    controls: controlsOf(caller),
     keys: keysOf(caller),
     secrets: secretsOf(caller),
     tenants: tenantsOf(caller),

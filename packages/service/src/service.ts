@@ -116,6 +116,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     bodies,
     dispatching: dispatcher,
     wakeReplays: () => replays.wake(),
+    orders: dispatcher.orders,
     clock: clockWith(clock, now),
     wallNow: () => clock.now(),
     random: systemRandom,
@@ -144,6 +145,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await target.close()
     await store.close()
   }
+  // What was ordered before is in force for the first request.
+  await dispatcher.orders.refresh()
   const url = await listen(api, config, closeAll)
   dispatcher.start()
   sampling.start()

@@ -42,10 +42,12 @@ export const INSTANT: check.FieldCheck = value =>
     : 'an instant in whole milliseconds since the epoch'
 
 /** Names become part of a path: one that leads somewhere else is none. */
-export const TASK_ID: check.FieldCheck = value =>
+export const UUID: check.FieldCheck = value =>
   typeof value === 'string' && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(value)
     ? undefined
-    : 'the taskId of a task: a UUID in small letters'
+    : 'a UUID in small letters'
+
+export const TASK_ID: check.FieldCheck = value => UUID(value) && 'the taskId of a task: a UUID in small letters'
 
 export const BODY_REF: check.FieldCheck = value =>
   typeof value === 'string' && /^sha256-[\da-f]{64}$/.test(value)

@@ -15,11 +15,14 @@ export interface Control {
   readonly reason: string
   readonly createdAt: number
   readonly createdBy: string
+  /** Whoever runs the service has thrown it, and alone ends it. */
+  readonly isByOperator: boolean
   readonly expiresAt?: number
   readonly endedAt?: number
   readonly endedBy?: string
   readonly isInForce: boolean
-  readonly holds: Holds
+  /** Not in lists. */
+  readonly holds?: Holds
 }
 
 /** What a control keeps waiting, as of now. */

@@ -1,8 +1,11 @@
+import type { LaneInput } from '@secondwind/resilience/rules'
 import type { Hold } from './task.ts'
 
 /** What there is to say of a destination. Its gates are known to the instance that serves it. */
 export interface Destination {
   readonly destination: string
+  /** The name that it was given. */
+  readonly name?: string
   readonly breaker?: 'closed' | 'open' | 'half-open' | 'forced-open' | 'forced-closed'
   /** What keeps its tasks from starting now. */
   readonly hold?: Hold
@@ -24,4 +27,35 @@ export interface Destination {
   readonly retryShare: number
   /** Attempts for each first attempt. */
   readonly amplification?: number
+  /** What operators have set for it; absent when nothing was. */
+  readonly settings?: DestinationSettings
+}
+
+export interface DestinationSettings {
+  /** Grows with every change. */
+  readonly version: number
+  readonly limits?: DestinationLimits
+  readonly paused?: SetBy & { readonly until?: number }
+  /** How the last pause was lifted: `limit` grows from one since then. */
+  readonly resumed?: SetBy & {
+    readonly rampMs?: number
+    readonly stopOnFailureRate?: number
+    readonly overLast?: number
+  }
+  /** New tasks for it are refused. */
+  readonly draining?: SetBy
+  readonly forced?: SetBy & { readonly breaker: 'open' | 'closed' | 'auto' }
+}
+
+export interface SetBy {
+  readonly since: number
+  /** The id of a key, `local`, or `system`: the service itself. */
+  readonly by: string
+  readonly reason?: string
+}
+
+/** Instead of what every destination has. */
+export interface DestinationLimits extends Pick<LaneInput, 'breaker' | 'budget' | 'rateLimit'> {
+  /** Requests under way at once. */
+  readonly concurrency?: number
 }

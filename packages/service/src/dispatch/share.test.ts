@@ -90,7 +90,14 @@ describe('a lane that is paused', () => {
 })
 
 function gate(scope: QueueGate['scope'], room: number, until?: number): QueueGate {
-  const control = { controlId: 'c', tenant: 't', reason: '', createdAt: NOW, createdBy: 'local' } as const
+  const control = {
+    controlId: 'c',
+    tenant: 't',
+    reason: '',
+    createdAt: NOW,
+    createdBy: 'local',
+    isByOperator: true,
+  } as const
   const whole = { ...control, level: 'retries-off', scope: { kind: 'all' } } as const
   return { scope, control: whole, room, reason: 'kill-switch', ...(until !== undefined && { until }) }
 }

@@ -34,7 +34,14 @@ async function setting(options: WorldOptions = {}) {
     set: (settings: DestinationSettings) => world.order('destination', LANE, settings),
     control: (more: Partial<Control> = {}) => {
       const scope = { kind: 'all' } as const
-      const control = { level: 'dispatch-off', scope, reason: 'a storm', createdAt: startedAt, createdBy: 'operator' }
+      const control = {
+        level: 'dispatch-off',
+        scope,
+        reason: 'a storm',
+        createdAt: startedAt,
+        createdBy: 'operator',
+        isByOperator: true,
+      }
       return world.order('control', 'control-1', { ...control, ...more })
     },
   }

@@ -7,6 +7,7 @@ import { onTestFinished } from 'vitest'
 import { KeyRing } from '../access/key-ring.ts'
 import { SigningSecrets } from '../access/signing-secrets.ts'
 import { openMemoryBodies } from '../bodies/memory/memory-bodies.ts'
+import { StandingOrders } from '../steering/standing-orders.ts'
 import { openMemoryStore } from '../stores/memory/memory-store.ts'
 import type { TaskStore } from '../stores/task-store.ts'
 import { settle, type AttemptResult } from '../task/settle.ts'
@@ -71,9 +72,11 @@ export async function startApi(asked: ServeOptions = {}): Promise<Served> {
   const live = { stream, series: new SeriesBook({ now }) }
   const keys = new KeyRing({ store, now: () => clock.now() })
   await keys.load()
+  const orders = new StandingOrders({ store, read: async call => ({ value: await call() }) })
   const api = createApi({
     store,
     bodies: openMemoryBodies({ clock }),
+    orders,
     dispatching: { view: lane => views.get(lane), cut: taskId => void cut.push(taskId) },
     wakeReplays: () => {},
     clock,

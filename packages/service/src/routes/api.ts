@@ -17,7 +17,9 @@ import { addBodies } from './bodies/body-routes.ts'
 import { closeInTime } from './closing.ts'
 import type { ApiContext } from './context.ts'
 import { addDeadLetters } from './dead-letters.ts'
-import { addDestinations } from './destinations.ts'
+import { addControls } from './controls/control-routes.ts'
+import { addOneDestination } from './destinations/destination-routes.ts'
+import { addDestinations } from './destinations/list-destinations.ts'
 import { addOpenApi, describeApi } from './openapi.ts'
 import { PolicyBook } from './policies/policy-book.ts'
 import { addPolicies } from './policies/policy-routes.ts'
@@ -51,6 +53,8 @@ export function createApi(context: ApiContext): FastifyInstance {
     childLoggerFactory: logger => logger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: ({ headers }) => ids.of(headers['x-request-id']),
+    // The origin of a destination, percent-encoded.
+    routerOptions: { maxParamLength: 512 },
     ajv: { customOptions: AJV_OPTIONS },
     requestTimeout: limits.requestTimeoutMs,
     // Node takes the longer of the two for the whole of a request: they must be the same.
@@ -103,6 +107,8 @@ function addRoutes(api: FastifyInstance, context: ApiContext): void {
     addKeys(scope, context)
     addSecrets(scope, context)
     addAudit(scope, context)
+    addOneDestination(scope, context)
+    addControls(scope, context, policies)
     addServiceState(scope, context)
     addOpenApi(scope)
     // Only there a line is a task.

@@ -4,6 +4,7 @@ import type { Caller } from '../access/caller.ts'
 import type { KeyRing } from '../access/key-ring.ts'
 import type { SigningSecrets } from '../access/signing-secrets.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
+import type { StandingOrders } from '../steering/standing-orders.ts'
 import type { BacklogLimits, TaskStore } from '../stores/task-store.ts'
 import type { Dispatching } from '../task/lane-view.ts'
 import type { Live } from '../telemetry/live.ts'
@@ -16,6 +17,8 @@ export interface ApiContext {
   readonly dispatching: Dispatching
   /** Tells whoever runs replays that one has changed. */
   readonly wakeReplays: () => void
+  /** What operators have ordered; whoever writes an order here has it read at once. */
+  readonly orders: StandingOrders
   /**
    * `now` is the store's time as far as this instance knows it: tasks are due by the store's clock, and one that was
    * dated by another would be late, or early, by as much as they differ.

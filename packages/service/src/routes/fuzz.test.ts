@@ -26,6 +26,8 @@ let document: OpenApi
 let taskIds: string[]
 let replayIds: string[]
 let bodyRef: string
+let controlIds: string[]
+
 /** With keys in force: an operation that makes the first one would lock out all that come after. */
 const ADMIN_KEY = 'a-key-for-everything-that-is-asked-here'
 
@@ -47,6 +49,8 @@ beforeAll(async () => {
   replayIds = await someReplays()
   const upload = { headers: { 'content-type': 'application/octet-stream' }, body: Buffer.from('large') }
   bodyRef = (await served.ask('POST', '/bodies', upload)).json.bodyRef
+  const body = { level: 'retries-off', scope: { kind: 'all' }, reason: 'fuzz' }
+  controlIds = [(await served.ask('POST', '/controls', { body })).json.controlId, taskIds[0]!]
 })
 afterAll(() => served.close())
 
@@ -99,6 +103,12 @@ function known(): { readonly [name: string]: Arbitrary<unknown> } {
     taskId: fc.constantFrom(...taskIds),
     replayId: fc.constantFrom(...replayIds),
     bodyRef: fc.constant(bodyRef),
+    // What is drained, or switched off, would refuse what others bring.
+    name: fc.constantFrom('https://drained.example', 'https://pending.example.:8080', 'nobody'),
+    level: fc.constantFrom('retries-off', 'dispatch-off'),
+    scope: fc.constantFrom({ kind: 'all' }, { kind: 'policy', policyId: 'default' }, { kind: 'tenant' }),
+    controlId: fc.constantFrom(...controlIds),
+    limits: fc.constantFrom({}, { concurrency: 3, rateLimit: { perSecond: 2 } }, { budget: { kind: 'rate' } }),
   }
 }
 
@@ -189,6 +199,18 @@ const OPERATIONS = [
   'listPolicyVersions',
   'listDeadLetters',
   'listDestinations',
+  'getDestination',
+  'putDestinationSettings',
+  'pauseDestination',
+  'resumeDestination',
+  'drainDestination',
+  'undrainDestination',
+  'forceBreaker',
+  'createControl',
+  'listControls',
+  'getControl',
+  'getControlState',
+  'endControl',
   'getSeries',
   'listen',
   'planReplay',

@@ -2,8 +2,10 @@ import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import type { ApiContext } from './context.ts'
-import { answer, BATCH_RESULT, CAUSE, DESTINATION, PROBLEM, refusals } from './schemas/answers.ts'
+import { answer, BATCH_RESULT, CAUSE, PROBLEM, refusals } from './schemas/answers.ts'
 import { BODY } from './schemas/body.ts'
+import { CONTROL, CONTROL_INPUT, CONTROL_STATE } from './schemas/control.ts'
+import { DESTINATION } from './schemas/destination.ts'
 import { KEY_SCHEME, operation, TAGS } from './schemas/operation.ts'
 import { RETRY_POLICY, RETRY_POLICY_INPUT } from './schemas/policy.ts'
 import { REPLAY, REPLAY_INPUT } from './schemas/replay.ts'
@@ -18,6 +20,9 @@ const COMPONENTS: { readonly [name in ComponentName]: TSchema } = {
   Body: BODY,
   Cause: CAUSE,
   CountersEvent: COUNTERS_EVENT,
+  Control: CONTROL,
+  ControlInput: CONTROL_INPUT,
+  ControlState: CONTROL_STATE,
   Destination: DESTINATION,
   DestinationEvent: DESTINATION_EVENT,
   Explanation: EXPLANATION,

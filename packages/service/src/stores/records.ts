@@ -67,6 +67,8 @@ export interface Counters {
 
 export interface LanesPage extends PageAsk {
   readonly tenant?: string
+  /** This one alone. */
+  readonly lane?: string
 }
 
 export interface LaneCounters {

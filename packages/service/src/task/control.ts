@@ -15,6 +15,8 @@ export interface Control {
   readonly reason: string
   readonly createdAt: number
   readonly createdBy: string
+  /** Whoever runs the service has thrown it: no tenant lifts it. */
+  readonly isByOperator: boolean
   readonly expiresAt?: number
   readonly endedAt?: number
   readonly endedBy?: string

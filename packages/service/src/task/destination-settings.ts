@@ -46,6 +46,22 @@ export interface StopRule {
   readonly overLast: number
 }
 
+/** As it is now: a pause whose time is over has been lifted by it. */
+export function settingsAt({ paused, ...rest }: DestinationSettings, now: number): DestinationSettings {
+  if (paused === undefined) return rest
+  const { until, by } = paused
+  return until === undefined || now < until ? { ...rest, paused } : { ...rest, resumed: { since: until, by } }
+}
+
+export function without(
+  settings: DestinationSettings,
+  ...parts: readonly (keyof DestinationSettings)[]
+): DestinationSettings {
+  return Object.fromEntries(
+    Object.entries(settings).filter(([part]) => !parts.includes(part as keyof DestinationSettings)),
+  )
+}
+
 export function laneInputOf({ concurrency, ...limits }: DestinationLimits): LaneInput {
   return { ...limits, ...(concurrency !== undefined && { limit: concurrency }) }
 }

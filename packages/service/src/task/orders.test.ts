@@ -11,7 +11,14 @@ const LANE = { tenant: 'acme', destination: 'https://api.example' }
 const NONE = (): number => 0
 
 function control(level: ControlLevel, scope: ControlScope, more: Partial<Control> = {}): Control {
-  const of = { controlId: 'c', tenant: 'acme', reason: 'a storm', createdAt: NOW, createdBy: 'local' }
+  const of = {
+    controlId: 'c',
+    tenant: 'acme',
+    reason: 'a storm',
+    createdAt: NOW,
+    createdBy: 'local',
+    isByOperator: true,
+  }
   return { ...of, level, scope, ...more }
 }
 

@@ -18,6 +18,7 @@ function sweeping(found: readonly (number | Error)[], skewsMs: number[] = []): {
       const swept = left.shift() ?? 0
       return swept instanceof Error ? Promise.reject(swept) : Promise.resolve({ now: 0, swept })
     },
+    records: () => Promise.resolve({ items: [] }),
     sweepAudit: ({ before }: SweepAudit) => {
       assert.equal(before, 1_000 * HOUR_MS - 365 * 24 * HOUR_MS)
       return Promise.resolve({ now: 0, swept: 0 })

@@ -1,6 +1,7 @@
 import { systemClock, type Clock } from '@secondwind/resilience'
 import { isFarAhead } from '../stores/store-clock.ts'
 import type { Sweep, TaskStore } from '../stores/task-store.ts'
+import { forgetEndedControls } from './ended-controls.ts'
 
 /** How long what has ended is kept. */
 export interface Retention {
@@ -69,6 +70,7 @@ async function sweepOnce(
     if (isFarAhead(clockSkewMs)) return false
     const { swept } = await store.sweep(sweepAt(now, retention))
     const audit = await store.sweepAudit({ before: now - retention.auditMs, limit: STEP })
+    await forgetEndedControls(store, now)
     return swept >= STEP || audit.swept >= STEP
   } catch (error) {
     onProblem(error)

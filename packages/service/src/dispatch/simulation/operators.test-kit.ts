@@ -97,7 +97,16 @@ export class Operators {
     const level = pick<ControlLevel>(['retries-off', 'dispatch-off'], random)
     const { since: createdAt, by: createdBy } = await this.#now()
     const controlId = `control-${this.#controls.size}`
-    const control = { controlId, tenant: 'acme', level, scope, reason: 'a storm', createdAt, createdBy }
+    const control = {
+      controlId,
+      tenant: 'acme',
+      level,
+      scope,
+      reason: 'a storm',
+      createdAt,
+      createdBy,
+      isByOperator: true,
+    }
     await this.#writeControl(
       random() < 0.3 ? { ...control, expiresAt: createdAt + Math.floor(random() * 8_000) } : control,
     )

@@ -2,12 +2,10 @@
 import { GIVE_UP_REASONS } from '@secondwind/resilience'
 import { Type, type TSchema } from 'typebox'
 import type { Cause } from '../../stores/task-store.ts'
-import type { Hold, LaneView } from '../../task/lane-view.ts'
 import { TASK_STATUSES } from '../../task/task.ts'
 import { PROBLEM_JSON, REFUSALS, type ProblemDetails } from '../answers/refusal.ts'
 import { EXAMPLE_TASK_ID } from './fields.ts'
 import { component, namesOf, wordOf } from './schema.ts'
-import { HOLD } from './task.ts'
 
 const EXAMPLE_PROBLEM: ProblemDetails = {
   type: '/errors#invalid-request',
@@ -125,70 +123,4 @@ export const CAUSE: TSchema = Type.Object(
     sampleTaskIds: Type.Array(Type.String(), { description: 'Some of them.' }),
   },
   { $id: 'Cause', examples: [EXAMPLE_CAUSE] },
-)
-
-/** What there is to say of a destination. Gates are known to the instance that serves it. */
-export interface ShownDestination {
-  readonly destination: string
-  readonly breaker?: LaneView['breaker']
-  readonly hold?: Hold
-  readonly retryHold?: Hold
-  readonly limit?: number
-  readonly budgetBalance?: number
-  readonly inFlight: number
-  readonly backlog: number
-  readonly oldestDueAt?: number
-  readonly succeeded: number
-  readonly exhausted: number
-  readonly cancelled: number
-  readonly attempts: number
-  readonly retryShare: number
-  readonly amplification?: number
-}
-
-const BREAKER_STATES: { readonly [state in LaneView['breaker']]: true } = {
-  closed: true,
-  open: true,
-  'half-open': true,
-  'forced-open': true,
-  'forced-closed': true,
-}
-
-export const BREAKER: TSchema = wordOf(namesOf(BREAKER_STATES))
-
-const EXAMPLE_DESTINATION: ShownDestination = {
-  destination: 'https://api.example',
-  breaker: 'closed',
-  limit: 50,
-  budgetBalance: 100,
-  inFlight: 3,
-  backlog: 12,
-  oldestDueAt: 1_767_225_600_000,
-  succeeded: 950,
-  exhausted: 4,
-  cancelled: 0,
-  attempts: 1_060,
-  retryShare: 0.1,
-  amplification: 1.11,
-}
-
-export const DESTINATION: TSchema = Type.Object(
-  {
-    destination: Type.String(),
-    breaker: Type.Optional(BREAKER),
-    hold: Type.Optional(HOLD),
-    retryHold: Type.Optional(HOLD),
-    limit: Type.Optional(Type.Number({ description: 'Requests that may be under way at once.' })),
-    budgetBalance: Type.Optional(Type.Number({ description: 'Retries that may start now.' })),
-    inFlight: Type.Integer(),
-    backlog: Type.Integer({ description: 'Tasks that wait.' }),
-    oldestDueAt: Type.Optional(Type.Integer()),
-    succeeded: Type.Integer(),
-    exhausted: Type.Integer(),
-    cancelled: Type.Integer(),
-    attempts: Type.Integer(),
-    retryShare: Type.Number({ description: 'Of all attempts, those that were not the first of their task.' }),
-    amplification: Type.Optional(Type.Number({ description: 'Attempts for each first attempt.' })),
-  },
-  { $id: 'Destination', examples: [EXAMPLE_DESTINATION] },
 )

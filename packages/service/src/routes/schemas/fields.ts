@@ -5,11 +5,15 @@ import { wordOf, type Schema } from './schema.ts'
 
 export const EXAMPLE_TASK_ID = '019a8b1c-5f00-7d3e-9a41-0c2f6e5b7a2a'
 
-export const taskIdField: TString = Type.String({
-  pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$',
-  'x-takes': 'the id of a task: a UUID of version 7, in small letters',
-  examples: [EXAMPLE_TASK_ID],
-})
+export function uuidField(what: string): TString {
+  return Type.String({
+    pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$',
+    'x-takes': `${what}: a UUID of version 7, in small letters`,
+    examples: [EXAMPLE_TASK_ID],
+  })
+}
+
+export const taskIdField: TString = uuidField('the id of a task')
 
 /** Not a dot first: a path that ends in `..` leads elsewhere. */
 export const POLICY_ID = '^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$'

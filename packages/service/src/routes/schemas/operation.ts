@@ -12,6 +12,7 @@ export const TAGS = [
   'dead letters',
   'replays',
   'destinations',
+  'controls',
   'watching',
   'access',
   'service',

@@ -16,6 +16,7 @@ import { requestHash } from '../request-hash.ts'
 import { didYouMean } from '../requests/near-words.ts'
 import { isWellFormed } from '../requests/well-formed.ts'
 import { IDEMPOTENCY_KEY, type RetryTaskInput } from '../schemas/task-input.ts'
+import { refuseClosedIntake } from './closed-intake.ts'
 import { contradictions } from './contradictions.ts'
 import { FOUND_WRONG, refuseWrong, right, sure, valueOf, wrong, type Read } from './read.ts'
 import { findBody, readBody } from './target-body.ts'
@@ -67,6 +68,7 @@ export async function readTask(asked: Asked, context: ApiContext, policies: Poli
   const request = { targetUrl, method, body: sure(body), ...withStoredBody(sure(headers), sure(stored)) }
   const carried = carriedFields(given)
   const { policyId, document, isInline } = sure(policy)
+  refuseClosedIntake({ tenant, destination }, policyId, context)
   const idempotencyKey = sure(key)
   const order = {
     ...carried,

@@ -265,6 +265,18 @@ export function examineReading(open: OpenStore): void {
         [`b ${DESTINATION}`, 'b https://z.example'],
       )
     })
+
+    it('of one lane are its own, and none where there is no such lane, or it is another tenant’s', async () => {
+      const { store, add } = await sit(open)
+      await add({ tenant: 'b' })
+      await add({ tenant: 'b', destination: 'https://z.example' })
+      const counted = async (ask: { lane: string; tenant?: string }) =>
+        (await store.laneCounters({ limit: 10, ...ask })).items.map(({ lane, pending }) => [lane, pending])
+      assert.deepEqual(await counted({ lane: `b ${DESTINATION}` }), [[`b ${DESTINATION}`, 1]])
+      assert.deepEqual(await counted({ lane: `b ${DESTINATION}`, tenant: 'b' }), [[`b ${DESTINATION}`, 1]])
+      assert.deepEqual(await counted({ lane: `b ${DESTINATION}`, tenant: 'a' }), [])
+      assert.deepEqual(await counted({ lane: 'b https://none.example' }), [])
+    })
   })
 
   describe('a cursor', () => {

@@ -97,9 +97,9 @@ export function causes(book: Book, { tenant, destination, ...page }: CausesPage)
 
 const LANES = cursorOf('laneCounters', 'string')
 
-export function laneCounters(book: Book, { tenant, ...page }: LanesPage): Page<LaneCounters> {
+export function laneCounters(book: Book, { tenant, lane: wanted, ...page }: LanesPage): Page<LaneCounters> {
   const lanes = [...book.lanes]
-    .filter(([lane]) => tenant === undefined || lane.startsWith(`${tenant} `))
+    .filter(([lane]) => isAny(wanted, lane) && (tenant === undefined || lane.startsWith(`${tenant} `)))
     .map(([lane, tally]) => countersOf(lane, tally))
     .toSorted((one, other) => (one.lane < other.lane ? -1 : 1))
   return pageFrom(lanes, page, LANES, {

@@ -107,14 +107,16 @@ function causePages(connection: Connection): Pages['causes'] {
 const BEHIND_ALL = '\u{10FFFF}'
 
 function lanePages(connection: Connection): Pages['laneCounters'] {
-  const read = connection.rows<[string, number, number, number, number, number, number, number]>(
-    `select key, pending, in_flight, succeeded, exhausted, cancelled, attempts, first_attempts from lane
-     where key > ? and key < ? order by key limit ?`,
-  )
-  return ({ tenant, from, limit }) => {
+  const columns = 'key, pending, in_flight, succeeded, exhausted, cancelled, attempts, first_attempts'
+  type Row = [string, number, number, number, number, number, number, number]
+  const read = connection.rows<Row>(`select ${columns} from lane where key > ? and key < ? order by key limit ?`)
+  const readOne = connection.rows<Row>(`select ${columns} from lane where key = ? and key > ? and key < ? limit ?`)
+  return ({ tenant, lane: wanted, from, limit }) => {
     // A tenant's lanes begin with its name and a space; "!" is the character behind that.
     const [first, behind] = tenant === undefined ? ['', BEHIND_ALL] : [`${tenant} `, `${tenant}!`]
-    const { items, next } = cut(read(from?.[0] ?? first, behind, limit + 1), limit, ([lane]) => [lane] as [string])
+    const range = [from?.[0] ?? first, behind, limit + 1] as const
+    const rows = wanted === undefined ? read(...range) : readOne(wanted, ...range)
+    const { items, next } = cut(rows, limit, ([lane]) => [lane] as [string])
     return {
       items: items.map(([lane, pending, inFlight, succeeded, exhausted, cancelled, attempts, firstAttempts]) => ({
         lane,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { laneKey } from '../task/lane.ts'
-import { attempt, serve, TASK } from './api.test-kit.ts'
+import { laneKey } from '../../task/lane.ts'
+import { attempt, serve, TASK } from '../api.test-kit.ts'
 
 describe('GET /destinations', () => {
   it('shows the backlog of each, what retrying costs it, and what became of its tasks', async () => {

@@ -1,0 +1,50 @@
+import { check } from '@secondwind/resilience/rules'
+import type { Call, Caller } from './caller.ts'
+import { refuse, refuseUnless, UUID } from './check/fields.ts'
+import { listing, type Listing } from './listing.ts'
+import type { Control, ControlInput, ControlState } from './wire/control.ts'
+import type { Page } from './wire/page.ts'
+
+/** `/controls`: the kill switch. */
+export interface Controls {
+  /** In force over the whole fleet within two seconds; nothing is dropped. */
+  create(control: ControlInput, call?: Call): Promise<Control>
+  /** What it would hold; nothing is written. */
+  preview(control: ControlInput, call?: Call): Promise<Control>
+  /** What is in force, the newest first; with `ended`, what ended within the last day too. */
+  list(filter?: { readonly ended?: boolean }, call?: Call): Listing<Control>
+  get(controlId: string, call?: Call): Promise<Control>
+  /** What it held comes back step by step. */
+  end(controlId: string, why?: { readonly reason?: string }, call?: Call): Promise<Control>
+  /** What a library has to know; `followControls` asks for it. */
+  state(call?: Call): Promise<ControlState>
+}
+
+const PATH = '/controls'
+
+export function controlsOf(caller: Caller): Controls {
+  // Not asked again: of two controls one would be left when the other is ended.
+  const post = (body: object, { signal }: Call): Promise<Control> =>
+    caller.ask({ method: 'POST', path: PATH, body, signal })
+  return {
+    create: async (control, call = {}) => post(control, call),
+    preview: async (control, call = {}) => post({ ...control, preview: true }, call),
+    list(filter = {}, { signal } = {}) {
+      refuse('controls cannot be listed', check.checkFields(filter, { ended: FLAG }))
+      return listing(page =>
+        caller.ask<Page<Control>>({ method: 'GET', path: PATH, query: { ...filter, ...page }, signal }),
+      )
+    },
+    get: async (controlId, { signal } = {}) => caller.ask({ method: 'GET', path: pathOf(controlId), signal }),
+    end: async (controlId, why = {}, { signal } = {}) =>
+      caller.ask({ method: 'DELETE', path: pathOf(controlId), query: why, signal }),
+    state: async ({ signal } = {}) => caller.ask({ method: 'GET', path: `${PATH}/state`, signal }),
+  }
+}
+
+const FLAG: check.FieldCheck = value => (typeof value === 'boolean' ? undefined : 'true or false')
+
+function pathOf(controlId: string): string {
+  refuseUnless(UUID, 'controlId', controlId, 'there is no such control')
+  return `${PATH}/${controlId}`
+}

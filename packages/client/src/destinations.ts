@@ -1,0 +1,88 @@
+import { check } from '@secondwind/resilience/rules'
+import type { Call, Caller } from './caller.ts'
+import { refuseUnless } from './check/fields.ts'
+import { listing, type Listing } from './listing.ts'
+import type { Destination, DestinationLimits } from './wire/destination.ts'
+import type { Page } from './wire/page.ts'
+
+/** `/destinations`. A destination is named by the name it was given, or by its origin. */
+export interface Destinations {
+  /** Every destination that has had a task, by origin. */
+  list(call?: Call): Listing<Destination>
+  get(name: string, call?: Call): Promise<Destination>
+  /** Its name and limits, all of them: what is left out is as for every destination. */
+  put(name: string, settings: DestinationSettingsInput, call?: Call): Promise<Destination>
+  /** Nothing is sent but by `tasks.attemptNow`; tasks wait, and none is dropped. */
+  pause(name: string, pause?: PauseInput, call?: Call): Promise<Destination>
+  /** Step by step; under a stop rule it is paused again when too much fails. */
+  resume(name: string, ramp?: ResumeInput, call?: Call): Promise<Destination>
+  /** No new tasks are taken for it; what waits goes on. */
+  drain(name: string, why?: Why, call?: Call): Promise<Destination>
+  undrain(name: string, why?: Why, call?: Call): Promise<Destination>
+  /** Sets its breaker by hand; `auto` lets it judge for itself again. */
+  force(name: string, force: Why & { readonly breaker: 'open' | 'closed' | 'auto' }, call?: Call): Promise<Destination>
+}
+
+interface Why {
+  /** For the audit, and for whoever is held. */
+  readonly reason?: string
+}
+
+export interface DestinationSettingsInput extends Why {
+  readonly name?: string
+  readonly limits?: DestinationLimits
+  /** Of the settings that were read: refused with `write-conflict` if they are others now. */
+  readonly version?: number
+}
+
+export interface PauseInput extends Why {
+  /** It ends by itself: after so long, or at an instant. */
+  readonly forMs?: number
+  readonly until?: number
+}
+
+export interface ResumeInput extends Why {
+  /** The whole limit is there after so long; left out, it doubles every two seconds. */
+  readonly rampMs?: number
+  /** From 0 to 1: pause again when such a part of the last attempts failed. */
+  readonly stopOnFailureRate?: number
+  /** Which attempts are the last: 50 unless told. */
+  readonly overLast?: number
+}
+
+const PATH = '/destinations'
+
+export function destinationsOf(caller: Caller): Destinations {
+  // Said twice they mean the same: whoever got no answer may ask again.
+  const change = async (name: string, verb: string, body: object, { signal }: Call = {}): Promise<Destination> =>
+    caller.ask({ method: 'POST', path: `${pathOf(name)}/${verb}`, body, idempotent: true, signal })
+  return {
+    list: ({ signal } = {}) =>
+      listing(query => caller.ask<Page<Destination>>({ method: 'GET', path: PATH, query, signal })),
+    get: async (name, { signal } = {}) => caller.ask({ method: 'GET', path: pathOf(name), signal }),
+    put: async (name, body, { signal } = {}) =>
+      caller.ask({
+        method: 'PUT',
+        path: `${pathOf(name)}/settings`,
+        body,
+        idempotent: body.version === undefined,
+        signal,
+      }),
+    pause: (name, pause = {}, call) => change(name, 'pause', pause, call),
+    resume: (name, ramp = {}, call) => change(name, 'resume', ramp, call),
+    drain: (name, why = {}, call) => change(name, 'drain', why, call),
+    undrain: (name, why = {}, call) => change(name, 'undrain', why, call),
+    force: (name, force, call) => change(name, 'force', force, call),
+  }
+}
+
+/** Dots alone would lead elsewhere, encoded or not. */
+const NAME: check.FieldCheck = value =>
+  check.text(300)(value) === undefined && !/^\.{1,2}$/.test(String(value))
+    ? undefined
+    : 'a name, or an origin such as https://api.example'
+
+function pathOf(name: string): string {
+  refuseUnless(NAME, 'name', name, 'there is no such destination')
+  return `${PATH}/${encodeURIComponent(name)}`
+}

@@ -1,0 +1,243 @@
+/** The kill switch. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { createHash } from 'node:crypto'
+import { Type } from 'typebox'
+import type { Caller } from '../../access/caller.ts'
+import { cursorOf } from '../../stores/cursor.ts'
+import type { OperatorRecord } from '../../stores/task-store.ts'
+import { isInForce, type Control } from '../../task/control.ts'
+import { newId } from '../requests/new-id.ts'
+import { Refusal } from '../answers/refusal.ts'
+import type { ApiContext } from '../context.ts'
+import type { PolicyBook } from '../policies/policy-book.ts'
+import { lineBy } from '../requests/audit-line.ts'
+import { callerOf } from '../requests/caller.ts'
+import { readFlags, readNumbers } from '../requests/query.ts'
+import { reasonField } from '../schemas/access.ts'
+import { answer, refusals } from '../schemas/answers.ts'
+import type { ControlInput, ShownControl } from '../schemas/control.ts'
+import { DEFAULT_PAGE, pageFields, uuidField, type PageQuery } from '../schemas/fields.ts'
+import { operation } from '../schemas/operation.ts'
+import { component, pageOf, parameters } from '../schemas/schema.ts'
+import { controlView, holdsOf } from './control-view.ts'
+import { readControl } from './read-control.ts'
+
+/** Of a tenant, those that ended within the last day included: more are a loop that forgot to end them. */
+const MOST_CONTROLS = 500
+
+const CONTROL = component('Control')
+const QUERY = parameters({
+  ...pageFields,
+  ended: Type.Optional(Type.Boolean({ description: 'Those that ended within the last day, too.' })),
+})
+const CONTROL_PATH = parameters({ controlId: uuidField('the id of a control') })
+
+interface OneControl {
+  readonly Params: { readonly controlId: string }
+  readonly Querystring: { readonly reason?: string }
+}
+
+export function addControls(api: FastifyInstance, context: ApiContext, policies: PolicyBook): void {
+  const { store, orders, clock, random } = context
+
+  api.post<{ Body: ControlInput }>(
+    '/controls',
+    {
+      schema: operation({
+        operationId: 'createControl',
+        scope: 'operate',
+        summary: 'Throw the kill switch: in force everywhere within two seconds, and nothing is dropped',
+        tags: ['controls'],
+        querystring: parameters({}),
+        body: component('ControlInput'),
+        response: {
+          201: answer(CONTROL, 'It is in force.', { location: 'Where it can be read.' }),
+          200: answer(CONTROL, 'What it would hold: nothing was written.'),
+          ...refusals(404, 408, 413, 415, 429),
+        },
+      }),
+    },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const read = await readControl(request.body, caller, context, policies)
+      const control: Control = { ...read, controlId: newId(clock.now(), random) }
+      const view = { ...controlView(control, clock.now()), holds: await holdsOf(control, store) }
+      if (request.body.preview === true) return reply.send(view)
+      await writeControl(control, 0, caller, 'control.create', control.reason, context)
+      return reply.code(201).header('location', `/controls/${control.controlId}`).send(view)
+    },
+  )
+
+  api.get<{ Querystring: PageQuery & { readonly ended?: boolean } }>(
+    '/controls',
+    {
+      preValidation: [readNumbers(QUERY), readFlags(QUERY)],
+      schema: operation({
+        operationId: 'listControls',
+        scope: 'read',
+        summary: 'What is switched off, the newest first',
+        tags: ['controls'],
+        querystring: QUERY,
+        response: { 200: answer(pageOf(CONTROL), 'A page.'), ...refusals() },
+      }),
+    },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const { ended = false } = request.query
+      const now = clock.now()
+      const shown = orders.controls.filter(each => concerns(each, caller) && (ended || isInForce(each, now)))
+      return reply.send(pageFrom(shown, request.query, now))
+    },
+  )
+
+  api.get(
+    '/controls/state',
+    {
+      schema: operation({
+        operationId: 'getControlState',
+        scope: 'read',
+        summary: 'What is in force for whoever asks, for libraries that follow it: small, with an ETag',
+        tags: ['controls'],
+        querystring: parameters({}),
+        headers: Type.Object({ 'If-None-Match': Type.Optional(Type.String()) }),
+        response: {
+          200: answer(component('ControlState'), 'The state.', { etag: 'Another one when it has changed.' }),
+          304: { description: 'It is as it was.', type: 'null' },
+          ...refusals(),
+        },
+      }),
+    },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const now = clock.now()
+      const controls = orders.controls
+        .filter(each => concerns(each, caller) && isInForce(each, now))
+        .map(({ controlId, level, scope, reason, expiresAt }) => ({
+          controlId,
+          level,
+          scope,
+          reason,
+          ...(expiresAt !== undefined && { expiresAt }),
+        }))
+      // The time is no part of it: weak, by RFC 9110 §8.8.1.
+      const etag = `W/"${createHash('sha256').update(JSON.stringify(controls)).digest('base64url').slice(0, 22)}"`
+      void reply.header('etag', etag).header('cache-control', 'private, no-cache')
+      return request.headers['if-none-match'] === etag ? reply.code(304).send() : reply.send({ now, controls })
+    },
+  )
+
+  api.get<OneControl>(
+    '/controls/:controlId',
+    {
+      schema: operation({
+        operationId: 'getControl',
+        scope: 'read',
+        summary: 'One control, and what it holds now',
+        tags: ['controls'],
+        params: CONTROL_PATH,
+        querystring: parameters({}),
+        response: { 200: answer(CONTROL, 'The control.'), ...refusals(404) },
+      }),
+    },
+    async (request, reply) => {
+      const control = controlOf(await ownControl(request, context))
+      return reply.send({ ...controlView(control, clock.now()), holds: await holdsOf(control, store) })
+    },
+  )
+
+  api.delete<OneControl>(
+    '/controls/:controlId',
+    {
+      schema: operation({
+        operationId: 'endControl',
+        scope: 'operate',
+        summary: 'End it: what it held comes back step by step',
+        tags: ['controls'],
+        params: CONTROL_PATH,
+        querystring: parameters({ reason: Type.Optional(reasonField) }),
+        response: { 200: answer(CONTROL, 'It is over.'), ...refusals(404, 409) },
+      }),
+    },
+    async (request, reply) => {
+      const record = await ownControl(request, context)
+      const control = controlOf(record)
+      const caller = callerOf(request)
+      const now = clock.now()
+      refuseForeignEnd(control, caller)
+      if (!isInForce(control, now)) return reply.send(controlView(control, now))
+      const ended = { ...control, endedAt: now, endedBy: caller.actor }
+      await writeControl(ended, record.version, caller, 'control.end', request.query.reason, context)
+      return reply.send(controlView(ended, now))
+    },
+  )
+}
+
+async function writeControl(
+  control: Control,
+  ifVersion: number,
+  caller: Caller,
+  action: string,
+  reason: string | undefined,
+  { store, orders }: ApiContext,
+): Promise<void> {
+  const { controlId, tenant, level, scope } = control
+  const { controlId: _, tenant: __, ...document } = control
+  const written = await store.writeRecord({
+    kind: 'control',
+    id: controlId,
+    tenant,
+    document,
+    ifVersion,
+    most: MOST_CONTROLS,
+    audit: { ...lineBy(caller, action, controlId, reason), details: { level, scope } },
+  })
+  if (written.kind === 'full')
+    throw new Refusal('too-many', { detail: `There are ${MOST_CONTROLS} controls of the last day already.` })
+  if (written.kind === 'conflict')
+    throw new Refusal('write-conflict', { detail: 'Somebody else ended it at the same moment; read it again.' })
+  // In force here from now on; elsewhere after the next beat.
+  await orders.refresh()
+}
+
+/** Those that reach something of the caller's; whoever runs the service sees all. */
+function concerns({ tenant, scope }: Control, caller: Caller): boolean {
+  if (caller.isOperator || scope.kind === 'all') return true
+  return caller.tenant === (scope.kind === 'tenant' ? scope.tenant : tenant)
+}
+
+function refuseForeignEnd({ isByOperator }: Control, caller: Caller): void {
+  if (caller.isOperator || !isByOperator) return
+  throw new Refusal('scope-missing', { detail: 'Whoever runs the service has thrown it, and ends it.' })
+}
+
+async function ownControl(request: FastifyRequest<OneControl>, { store }: ApiContext): Promise<OperatorRecord> {
+  const { controlId } = request.params
+  const record = await store.record({ kind: 'control', id: controlId })
+  if (record !== undefined && concerns(controlOf(record), callerOf(request))) return record
+  throw new Refusal('control-not-found', {
+    detail: `${controlId} is unknown: it never was, or it ended more than a day ago.`,
+  })
+}
+
+function controlOf({ id, tenant, document }: OperatorRecord): Control {
+  return { ...document, controlId: id, tenant } as Control
+}
+
+const CURSOR = cursorOf('controls', 'string')
+
+/** By id, which grows with time. */
+function pageFrom(
+  controls: readonly Control[],
+  { cursor, limit = DEFAULT_PAGE }: PageQuery,
+  now: number,
+): { readonly items: ShownControl[]; readonly nextCursor?: string } {
+  const [last] = cursor === undefined ? [] : CURSOR.read(cursor)
+  const left = controls
+    .filter(({ controlId }) => last === undefined || controlId < last)
+    .toSorted((one, other) => (one.controlId < other.controlId ? 1 : -1))
+  const items = left.slice(0, limit)
+  return {
+    items: items.map(control => controlView(control, now)),
+    ...(left.length > limit && { nextCursor: CURSOR.write([items.at(-1)!.controlId]) }),
+  }
+}

@@ -1,0 +1,46 @@
+import type { TaskStore } from '../../stores/task-store.ts'
+import { isInForce, type Control } from '../../task/control.ts'
+import { laneKey } from '../../task/lane.ts'
+import type { Holds, ShownControl } from '../schemas/control.ts'
+
+export function controlView(control: Control, now: number): ShownControl {
+  const { tenant: _, ...shown } = control
+  return { ...shown, isInForce: isInForce(control, now) }
+}
+
+/** Ten thousand destinations: whoever has more is told that there are more. */
+const LANES_PER_PAGE = 200
+const MOST_PAGES = 50
+
+/** What a control keeps waiting, or would: counters are kept by destination, so that it is at most so many. */
+export async function holdsOf(control: Control, store: Pick<TaskStore, 'laneCounters'>): Promise<Holds> {
+  const { level, scope } = control
+  if (level === 'intake-off') return { lanes: 0, waitingTasks: 0, isExact: true }
+  const which = lanesOf(control)
+  let [lanes, waitingTasks] = [0, 0]
+  let cursor: string | undefined
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const ask = { ...which, limit: LANES_PER_PAGE, ...(cursor !== undefined && { cursor }) }
+    const { items, nextCursor } = await store.laneCounters(ask)
+    const waiting = items.filter(({ pending }) => pending > 0)
+    lanes += waiting.length
+    waitingTasks += waiting.reduce((sum, { pending }) => sum + pending, 0)
+    cursor = nextCursor
+    if (cursor === undefined) break
+  }
+  const areAllMeant = level === 'dispatch-off' && scope.kind !== 'policy'
+  return { lanes, waitingTasks, isExact: areAllMeant && cursor === undefined }
+}
+
+function lanesOf({ scope, tenant }: Control): { readonly tenant?: string; readonly lane?: string } {
+  switch (scope.kind) {
+    case 'all':
+      return {}
+    case 'tenant':
+      return { tenant: scope.tenant }
+    case 'policy':
+      return { tenant }
+    case 'destination':
+      return { lane: laneKey({ tenant, destination: scope.destination }) }
+  }
+}

@@ -1,0 +1,101 @@
+/** From what somebody typed to a control that means what was meant, or every problem of it at once. */
+import type { Problem } from '@secondwind/resilience'
+import type { Caller } from '../../access/caller.ts'
+import { storeTimeAt } from '../../stores/store-clock.ts'
+import { INLINE_POLICY } from '../../task/accept.ts'
+import type { Control, ControlScope } from '../../task/control.ts'
+import { Refusal } from '../answers/refusal.ts'
+import type { ApiContext } from '../context.ts'
+import { laneNamed } from '../destinations/find-destination.ts'
+import type { PolicyBook } from '../policies/policy-book.ts'
+import { didYouMean } from '../requests/near-words.ts'
+import { invalid } from '../requests/validation.ts'
+import type { ControlInput } from '../schemas/control.ts'
+import { laneOf } from '../../task/lane.ts'
+
+export async function readControl(
+  input: ControlInput,
+  caller: Caller,
+  context: ApiContext,
+  policies: PolicyBook,
+): Promise<Omit<Control, 'controlId'>> {
+  const { level, reason } = input
+  const now = context.clock.now()
+  const [scope, problems] = await readScope(input, caller, context, policies)
+  const [expiresAt, late] = readEnd(input, context)
+  if (scope === undefined || problems.length + late.length > 0) throw invalid('body', [...problems, ...late])
+  refuseForeign(scope, caller, context)
+  const { tenant, actor: createdBy, isOperator: isByOperator } = caller
+  const ends = expiresAt !== undefined && { expiresAt }
+  return { tenant, level, scope, reason, createdAt: now, createdBy, isByOperator, ...ends }
+}
+
+type ReadScope = readonly [scope: ControlScope | undefined, problems: readonly Problem[]]
+
+const SCOPE_FIELDS = { all: undefined, tenant: 'tenant', policy: 'policyId', destination: 'destination' } as const
+
+async function readScope(
+  { scope }: ControlInput,
+  caller: Caller,
+  context: ApiContext,
+  policies: PolicyBook,
+): Promise<ReadScope> {
+  const { kind, ...given } = scope
+  const field = SCOPE_FIELDS[kind]
+  const misplaced = Object.entries(given)
+    .filter(([name]) => name !== field)
+    .map(([name, is]) => ({ at: `scope.${name}`, is, say: `does not go with the kind ${kind}` }))
+  if (misplaced.length > 0) return [undefined, misplaced]
+  switch (kind) {
+    case 'all':
+      return [{ kind }, []]
+    case 'tenant':
+      return [{ kind, tenant: given.tenant ?? caller.tenant }, []]
+    case 'policy':
+      return policyScope(given.policyId, caller, policies)
+    case 'destination':
+      return destinationScope(given.destination, caller, context)
+  }
+}
+
+/** A slip of the keyboard would hold nothing, and nobody would notice. */
+async function policyScope(policyId: string | undefined, { tenant }: Caller, policies: PolicyBook): Promise<ReadScope> {
+  const at = 'scope.policyId'
+  if (policyId === undefined) return [undefined, [{ at, is: undefined, say: 'must be given' }]]
+  if (policyId === INLINE_POLICY || (await policies.inForce({ tenant, policyId })) !== undefined)
+    return [{ kind: 'policy', policyId }, []]
+  const meant = didYouMean(policyId, await policies.names(tenant))
+  return [undefined, [{ at, is: policyId, say: `is not known here${meant}` }]]
+}
+
+function destinationScope(name: string | undefined, { tenant }: Caller, { orders }: ApiContext): ReadScope {
+  const at = 'scope.destination'
+  if (name === undefined) return [undefined, [{ at, is: undefined, say: 'must be given' }]]
+  const lane = laneNamed(name, tenant, orders)
+  if (lane !== undefined) return [{ kind: 'destination', destination: laneOf(lane).destination }, []]
+  return [
+    undefined,
+    [{ at, is: name, say: 'must be an origin such as https://api.example, or the name of a destination' }],
+  ]
+}
+
+function readEnd({ expiresAt, forMs }: ControlInput, context: ApiContext): readonly [number | undefined, Problem[]] {
+  const [now, wallNow] = [context.clock.now(), context.wallNow()]
+  if (expiresAt === undefined) return [forMs === undefined ? undefined : now + forMs, []]
+  const problems: Problem[] = []
+  if (forMs !== undefined)
+    problems.push({ at: 'forMs', is: forMs, say: 'must not stand beside expiresAt: one of them' })
+  if (expiresAt <= wallNow) problems.push({ at: 'expiresAt', is: expiresAt, say: 'must be an instant that is to come' })
+  return [Math.ceil(storeTimeAt(expiresAt, { now, wallNow })), problems]
+}
+
+function refuseForeign(scope: ControlScope, caller: Caller, { keys }: ApiContext): void {
+  if (scope.kind !== 'all' && scope.kind !== 'tenant') return
+  if (scope.kind === 'tenant' && scope.tenant === caller.tenant) return
+  if (!caller.isOperator)
+    throw new Refusal('scope-missing', {
+      detail: 'Only whoever runs the service may switch off more than one tenant’s own.',
+    })
+  if (scope.kind === 'tenant' && !keys.hasTenant(scope.tenant))
+    throw new Refusal('tenant-not-found', { detail: 'There is no tenant of this name.' })
+}

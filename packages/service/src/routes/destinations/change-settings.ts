@@ -1,0 +1,54 @@
+import type { Caller } from '../../access/caller.ts'
+import type { JsonObject } from '../../stores/task-store.ts'
+import { settingsAt, type DestinationSettings } from '../../task/destination-settings.ts'
+import { laneOf } from '../../task/lane.ts'
+import { Refusal } from '../answers/refusal.ts'
+import type { ApiContext } from '../context.ts'
+import { lineBy } from '../requests/audit-line.ts'
+
+/** Of a tenant: every instance keeps all of them at hand. */
+const MOST_DESTINATIONS = 1_000
+
+/** Two operators at the same moment are likely in an incident, and their changes seldom exclude each other. */
+const MOST_TRIES = 5
+
+export interface Change {
+  readonly lane: string
+  readonly caller: Caller
+  /** What the audit calls it. */
+  readonly action: string
+  readonly reason?: string | undefined
+  readonly details?: JsonObject
+  /** The version that must still be the record's; else whatever it is now is changed. */
+  readonly ifVersion?: number | undefined
+  readonly apply: (settings: DestinationSettings) => DestinationSettings
+}
+
+/** Writes what an operator has set, and has it read here at once. */
+export async function changeSettings(change: Change, { store, orders, clock }: ApiContext): Promise<void> {
+  const { lane, caller, action, reason, details, ifVersion, apply } = change
+  const { tenant, destination } = laneOf(lane)
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const known = await store.record({ kind: 'destination', id: lane })
+    const version = known?.version ?? 0
+    if (ifVersion !== undefined && ifVersion !== version) break
+    const settings = apply(settingsAt(known?.document ?? {}, clock.now()))
+    const written = await store.writeRecord({
+      kind: 'destination',
+      id: lane,
+      tenant,
+      document: { ...settings },
+      ifVersion: version,
+      most: MOST_DESTINATIONS,
+      audit: { ...lineBy(caller, action, destination, reason), ...(details !== undefined && { details }) },
+    })
+    if (written.kind === 'full')
+      throw new Refusal('too-many', { detail: `${MOST_DESTINATIONS} destinations have settings of their own already.` })
+    if (written.kind === 'conflict') continue
+    await orders.refresh()
+    return
+  }
+  throw new Refusal('write-conflict', {
+    detail: 'The settings are others than those that were read; read them again, and decide anew.',
+  })
+}

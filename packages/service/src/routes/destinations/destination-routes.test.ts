@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { serve, TASK, type Served } from '../api.test-kit.ts'
+
+const ORIGIN = encodeURIComponent('https://api.example')
+
+async function say({ ask }: Served, verb: string, body?: object, name = ORIGIN) {
+  const answer = await ask('POST', `/destinations/${name}/${verb}`, { body })
+  assert.equal(answer.status, 200, answer.text)
+  return answer.json
+}
+
+describe('GET /destinations/{name}', () => {
+  it('shows one that has had no task yet, by its origin, whatever its spelling', async () => {
+    const { ask } = await serve()
+    const { json, headers } = await ask('GET', `/destinations/${encodeURIComponent('HTTPS://API.example:443/')}`)
+    assert.deepEqual([json.destination, json.backlog, json.settings], ['https://api.example', 0, undefined])
+    assert.equal(headers.etag, '"0"')
+  })
+
+  it('knows it by the name it was given, and guesses what was meant', async () => {
+    const served = await serve()
+    await served.ask('PUT', `/destinations/${ORIGIN}/settings`, { body: { name: 'payments-api' } })
+    assert.equal((await served.ask('GET', '/destinations/payments-api')).json.destination, 'https://api.example')
+    const { status, json } = await served.ask('GET', '/destinations/payment-api')
+    assert.deepEqual([status, json.code], [404, 'destination-not-found'])
+    assert.match(json.detail, /did you mean payments-api\?/)
+    assert.equal(
+      (await served.ask('GET', `/destinations/${encodeURIComponent('https://api.example/path')}`)).status,
+      404,
+    )
+  })
+})
+
+describe('PUT /destinations/{name}/settings', () => {
+  it('keeps limits, and what is left out is as for all', async () => {
+    const served = await serve()
+    const put = (body: object, headers = {}) => served.ask('PUT', `/destinations/${ORIGIN}/settings`, { body, headers })
+    const limits = { concurrency: 5, rateLimit: { perSecond: 10 } }
+    assert.deepEqual((await put({ limits })).json.settings, { version: 1, limits })
+    assert.deepEqual((await put({ name: 'payments' })).json.settings, { version: 2 })
+  })
+
+  it('refuses limits that the library does not know, with all problems at once', async () => {
+    const { ask } = await serve()
+    const limits = {
+      concurrency: 0,
+      rateLimit: { perSecnd: 1 },
+      breaker: { failureRate: 2 },
+      budget: { kind: 'tokens' },
+    }
+    const { status, json } = await ask('PUT', `/destinations/${ORIGIN}/settings`, { body: { limits } })
+    assert.equal(status, 400)
+    const places = json.problems.map(({ at }: { at: string }) => at)
+    for (const at of ['limits.concurrency', 'limits.rateLimit.perSecnd', 'limits.breaker.failureRate'])
+      assert.ok(places.includes(at), `${at} in ${places}`)
+  })
+
+  it('is refused if somebody has changed them since they were read', async () => {
+    const served = await serve()
+    const put = (body: object, headers = {}) => served.ask('PUT', `/destinations/${ORIGIN}/settings`, { body, headers })
+    await put({ name: 'one' })
+    assert.equal((await put({ name: 'two', version: 1 })).status, 200)
+    const late = await put({ name: 'three' }, { 'if-match': '"1"' })
+    assert.deepEqual([late.status, late.json.code], [409, 'write-conflict'])
+    assert.equal((await put({ name: 'three' }, { 'if-match': '"2"' })).status, 200)
+    assert.equal((await put({ name: 'four' }, { 'if-match': 'W/"x"' })).status, 400)
+  })
+
+  it('gives no name twice', async () => {
+    const { ask } = await serve()
+    const put = (origin: string) =>
+      ask('PUT', `/destinations/${encodeURIComponent(origin)}/settings`, { body: { name: 'payments' } })
+    assert.equal((await put('https://api.example')).status, 200)
+    assert.equal((await put('https://api.example')).status, 200)
+    const { status, json } = await put('https://other.example')
+    assert.deepEqual([status, json.code], [409, 'name-taken'])
+  })
+})
+
+describe('POST /destinations/{name}/…', () => {
+  it('pauses with a reason and an end, resumes by a ramp, and keeps what else was set', async () => {
+    const served = await serve()
+    const now = served.clock.now()
+    await served.ask('PUT', `/destinations/${ORIGIN}/settings`, {
+      body: { name: 'payments', limits: { concurrency: 5 } },
+    })
+    const by = { since: now, by: 'local', reason: 'INC-2231' }
+    const paused = await say(served, 'pause', { reason: 'INC-2231', forMs: 60_000 }, 'payments')
+    assert.deepEqual(paused.settings.paused, { ...by, until: now + 60_000 })
+    const { name, settings } = await say(served, 'resume', { rampMs: 5_000, reason: 'INC-2231' })
+    assert.deepEqual(
+      [name, settings],
+      ['payments', { version: 3, limits: { concurrency: 5 }, resumed: { ...by, rampMs: 5_000 } }],
+    )
+    const watched = await say(served, 'resume', { stopOnFailureRate: 0.2 })
+    const { rampMs, stopOnFailureRate, overLast } = watched.settings.resumed
+    assert.deepEqual([rampMs, stopOnFailureRate, overLast], [60_000, 0.2, 50])
+    const { items } = await served.store.auditTrail({ limit: 10, subject: 'https://api.example' })
+    assert.deepEqual(
+      items.map(({ action }) => action),
+      ['destination.resume', 'destination.resume', 'destination.pause', 'destination.settings'],
+    )
+  })
+
+  it('shows a pause whose time is over as lifted then', async () => {
+    const served = await serve()
+    const since = served.clock.now() + 1_000
+    await say(served, 'pause', { until: since })
+    await served.clock.advance(2_000)
+    const { settings } = (await served.ask('GET', `/destinations/${ORIGIN}`)).json
+    assert.deepEqual(settings, { version: 1, resumed: { since, by: 'local' } })
+  })
+
+  it('takes no body for an answer', async () => {
+    const served = await serve()
+    assert.equal((await say(served, 'pause')).settings.paused.by, 'local')
+  })
+
+  it('drains: new tasks are refused, and taken again afterwards', async () => {
+    const served = await serve()
+    await say(served, 'drain', { reason: 'moving' })
+    const refused = await served.ask('POST', '/retry-tasks', { body: TASK })
+    assert.deepEqual([refused.status, refused.json.code], [503, 'draining'])
+    assert.ok(Number(refused.headers['retry-after']) > 0)
+    assert.equal((await say(served, 'undrain')).settings.draining, undefined)
+    assert.equal((await served.ask('POST', '/retry-tasks', { body: TASK })).status, 201)
+  })
+
+  it('forces the breaker', async () => {
+    const served = await serve()
+    const { settings } = await say(served, 'force', { breaker: 'open' })
+    assert.deepEqual(settings.forced, { since: served.clock.now(), by: 'local', breaker: 'open' })
+    const { status, json } = await served.ask('POST', `/destinations/${ORIGIN}/force`, { body: { breaker: 'opened' } })
+    assert.equal(status, 400)
+    assert.match(json.problems[0].say, /did you mean open\?/)
+  })
+
+  it('of two operators at the same moment keeps both changes', async () => {
+    const served = await serve()
+    await Promise.all([say(served, 'drain'), say(served, 'force', { breaker: 'closed' }), say(served, 'pause')])
+    const { settings } = (await served.ask('GET', `/destinations/${ORIGIN}`)).json
+    assert.deepEqual(Object.keys(settings).toSorted(), ['draining', 'forced', 'paused', 'version'])
+  })
+})

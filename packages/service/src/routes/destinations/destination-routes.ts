@@ -1,0 +1,220 @@
+/** What can be asked of, and set for, one destination. */
+import type { FastifyInstance, FastifyRequest, preValidationHookHandler } from 'fastify'
+import { Type, type TSchema } from 'typebox'
+import { storeTimeAt } from '../../stores/store-clock.ts'
+import { without, type DestinationSettings, type SetBy } from '../../task/destination-settings.ts'
+import { WATCHED_RAMP_MS } from '../../task/stop-rule.ts'
+import type { ApiContext } from '../context.ts'
+import { callerOf } from '../requests/caller.ts'
+import { invalid } from '../requests/validation.ts'
+import { answer, refusals } from '../schemas/answers.ts'
+import * as schemas from '../schemas/destination.ts'
+import { operation } from '../schemas/operation.ts'
+import { component, parameters } from '../schemas/schema.ts'
+import { changeSettings, type Change } from './change-settings.ts'
+import { destinationView, noCounters } from './destination-view.ts'
+import { findLane } from './find-destination.ts'
+import { readSettings } from './read-settings.ts'
+
+const DESTINATION = component('Destination')
+const PATH = parameters({
+  name: Type.String({
+    minLength: 1,
+    maxLength: 300,
+    description: 'The name it was given, or its origin, percent-encoded.',
+    examples: ['payments-api'],
+  }),
+})
+
+interface OneDestination<Body = unknown> {
+  readonly Params: { readonly name: string }
+  readonly Body: Body
+}
+
+export function addOneDestination(api: FastifyInstance, context: ApiContext): void {
+  const { clock } = context
+
+  api.get<OneDestination>(
+    '/destinations/:name',
+    {
+      schema: operation({
+        operationId: 'getDestination',
+        scope: 'read',
+        summary: 'One destination: its gates, its backlog, what was set for it and by whom',
+        tags: ['destinations'],
+        params: PATH,
+        querystring: parameters({}),
+        response: { 200: answer(DESTINATION, 'The destination.', WITH_VERSION), ...refusals(404) },
+      }),
+    },
+    async (request, reply) => {
+      const shown = await show(laneFor(request, context), context)
+      return reply.header('etag', `"${shown.settings?.version ?? 0}"`).send(shown)
+    },
+  )
+
+  /** Each changes one part of the settings, and answers with the whole. */
+  const post = <Body extends { readonly reason?: string }>(
+    verb: string,
+    told: { readonly operationId: string; readonly summary: string; readonly body: TSchema },
+    change: (body: Body, by: SetBy) => Pick<Change, 'apply' | 'details'>,
+  ): void => {
+    api.post<OneDestination>(
+      `/destinations/:name/${verb}`,
+      { preValidation: noBodyIsEmpty, schema: operation({ ...told, ...OPERATED, response: CHANGED }) },
+      async (request, reply) => {
+        const body = request.body as Body
+        const caller = callerOf(request)
+        const lane = laneFor(request, context)
+        const { reason } = body
+        const by = { since: clock.now(), by: caller.actor, ...(reason !== undefined && { reason }) }
+        const changed = change(body, by)
+        await changeSettings({ lane, caller, action: `destination.${verb}`, reason, ...changed }, context)
+        return reply.send(await show(lane, context))
+      },
+    )
+  }
+
+  api.put<OneDestination<schemas.SettingsInput>>(
+    '/destinations/:name/settings',
+    {
+      schema: operation({
+        ...OPERATED,
+        operationId: 'putDestinationSettings',
+        summary: 'Give it a name and limits of its own; what is left out is as for all',
+        body: schemas.SETTINGS_INPUT,
+        response: CHANGED,
+      }),
+    },
+    async (request, reply) => {
+      const lane = laneFor(request, context)
+      const caller = callerOf(request)
+      const { name, limits, reason, ifVersion } = await readSettings(request, lane, context)
+      const set = { ...(name !== undefined && { name }), ...(limits !== undefined && { limits }) }
+      await changeSettings(
+        {
+          lane,
+          caller,
+          action: 'destination.settings',
+          reason,
+          details: { ...set },
+          ifVersion,
+          apply: settings => ({ ...without(settings, 'name', 'limits'), ...set }),
+        },
+        context,
+      )
+      return reply.send(await show(lane, context))
+    },
+  )
+
+  post<schemas.PauseInput>(
+    'pause',
+    {
+      operationId: 'pauseDestination',
+      summary: 'Send nothing to it; tasks wait, and none is dropped. What is asked for by attempt-now passes',
+      body: schemas.PAUSE_INPUT,
+    },
+    (body, by) => {
+      const until = pauseEnd(body, context)
+      const paused = { ...by, ...(until !== undefined && { until }) }
+      return {
+        apply: settings => ({ ...without(settings, 'resumed'), paused }),
+        details: until === undefined ? {} : { until },
+      }
+    },
+  )
+
+  post<schemas.ResumeInput>(
+    'resume',
+    {
+      operationId: 'resumeDestination',
+      summary: 'Send again, step by step; under a stop rule it is paused again when too much fails',
+      body: schemas.RESUME_INPUT,
+    },
+    (body, by) => {
+      const { reason: _, ...ramp } = body
+      const watched = ramp.stopOnFailureRate !== undefined && {
+        rampMs: WATCHED_RAMP_MS,
+        overLast: schemas.DEFAULT_OVER_LAST,
+      }
+      const resumed = { ...by, ...watched, ...ramp }
+      return { apply: settings => ({ ...without(settings, 'paused'), resumed }), details: { ...ramp } }
+    },
+  )
+
+  post<{ readonly reason?: string }>(
+    'drain',
+    {
+      operationId: 'drainDestination',
+      summary: 'Take no new tasks for it; what waits goes on',
+      body: schemas.DRAIN_INPUT,
+    },
+    (_, draining) => ({ apply: settings => ({ ...settings, draining }) }),
+  )
+
+  post<{ readonly reason?: string }>(
+    'undrain',
+    { operationId: 'undrainDestination', summary: 'Take tasks for it again', body: schemas.DRAIN_INPUT },
+    () => ({ apply: settings => without(settings, 'draining') }),
+  )
+
+  post<schemas.ForceInput>(
+    'force',
+    {
+      operationId: 'forceBreaker',
+      summary: 'Set its breaker by hand: open, closed, or judging for itself again',
+      body: schemas.FORCE_INPUT,
+    },
+    ({ breaker }, by) => ({
+      apply: settings => ({ ...settings, forced: { ...by, breaker } }),
+      details: { breaker },
+    }),
+  )
+}
+
+const WITH_VERSION = { etag: 'The version of its settings; 0 when there are none.' }
+const OPERATED = { scope: 'operate', tags: ['destinations'], params: PATH, querystring: parameters({}) } as const
+const CHANGED = {
+  200: answer(DESTINATION, 'The destination, as it is set now.'),
+  ...refusals(404, 408, 409, 413, 415, 429),
+}
+
+/** Whoever has nothing to say sends no body. */
+const noBodyIsEmpty: preValidationHookHandler = (request, _, done) => {
+  request.body ??= {}
+  done()
+}
+
+function laneFor(
+  request: { readonly params: unknown } & Pick<FastifyRequest, 'caller'>,
+  { orders }: ApiContext,
+): string {
+  const { name } = request.params as { readonly name: string }
+  return findLane(name, callerOf(request as FastifyRequest).tenant, orders)
+}
+
+async function show(lane: string, context: ApiContext): Promise<schemas.ShownDestination> {
+  const { store, dispatching, clock } = context
+  const [{ items }, record] = await Promise.all([
+    store.laneCounters({ lane, limit: 1 }),
+    store.record({ kind: 'destination', id: lane }),
+  ])
+  const settings = record?.document as DestinationSettings | undefined
+  return destinationView({
+    counters: items[0] ?? noCounters(lane),
+    view: dispatching.view(lane),
+    record: record && settings && { settings, version: record.version },
+    now: clock.now(),
+  })
+}
+
+function pauseEnd({ forMs, until }: schemas.PauseInput, { clock, wallNow }: ApiContext): number | undefined {
+  const clocks = { now: clock.now(), wallNow: wallNow() }
+  if (until === undefined) return forMs === undefined ? undefined : clocks.now + forMs
+  const problems = [
+    ...(forMs === undefined ? [] : [{ at: 'forMs', is: forMs, say: 'must not stand beside until: one of them' }]),
+    ...(until > clocks.wallNow ? [] : [{ at: 'until', is: until, say: 'must be an instant that is to come' }]),
+  ]
+  if (problems.length > 0) throw invalid('body', problems)
+  return Math.ceil(storeTimeAt(until, clocks))
+}

@@ -1,0 +1,41 @@
+import type { FastifyInstance } from 'fastify'
+import type { ApiContext } from '../context.ts'
+import { callerOf } from '../requests/caller.ts'
+import { readNumbers } from '../requests/query.ts'
+import { answer, refusals } from '../schemas/answers.ts'
+import { operation } from '../schemas/operation.ts'
+import { DEFAULT_PAGE, pageFields, type PageQuery } from '../schemas/fields.ts'
+import { component, pageOf, parameters } from '../schemas/schema.ts'
+import { destinationView } from './destination-view.ts'
+
+const QUERY = parameters({ ...pageFields })
+
+export function addDestinations(api: FastifyInstance, { store, dispatching, orders, clock }: ApiContext): void {
+  api.get<{ Querystring: PageQuery }>(
+    '/destinations',
+    {
+      preValidation: readNumbers(QUERY),
+      schema: operation({
+        operationId: 'listDestinations',
+        scope: 'read',
+        summary: 'Every destination that has had a task: its gates, its backlog, what retrying costs it',
+        tags: ['destinations'],
+        querystring: QUERY,
+        response: { 200: answer(pageOf(component('Destination')), 'A page, in order of name.'), ...refusals() },
+      }),
+    },
+    async (request, reply) => {
+      const { cursor, limit = DEFAULT_PAGE } = request.query
+      const { tenant } = callerOf(request)
+      const page = await store.laneCounters({ tenant, ...(cursor !== undefined && { cursor }), limit })
+      return reply.send({
+        ...page,
+        items: page.items.map(counters => {
+          const { lane } = counters
+          const known = { view: dispatching.view(lane), record: orders.destination(lane), now: clock.now() }
+          return destinationView({ counters, ...known })
+        }),
+      })
+    },
+  )
+}

@@ -1,0 +1,137 @@
+import { Type, type TSchema } from 'typebox'
+import { CONTROL_LEVELS, type ControlLevel, type ControlScope } from '../../task/control.ts'
+import { reasonField } from './access.ts'
+import { destinationField, durationField, EXAMPLE_TASK_ID, instantField, policyIdField } from './fields.ts'
+import { schemaOf, wordOf, type Schema } from './schema.ts'
+
+/** What is held by a control now. */
+export interface Holds {
+  readonly lanes: number
+  readonly waitingTasks: number
+  readonly isExact: boolean
+}
+
+export interface ShownControl {
+  readonly controlId: string
+  readonly level: ControlLevel
+  readonly scope: ControlScope
+  readonly reason: string
+  readonly createdAt: number
+  readonly createdBy: string
+  readonly isByOperator: boolean
+  readonly expiresAt?: number
+  readonly endedAt?: number
+  readonly endedBy?: string
+  readonly isInForce: boolean
+  readonly holds?: Holds
+}
+
+export interface ControlInput {
+  readonly level: ControlLevel
+  readonly scope: {
+    readonly kind: ControlScope['kind']
+    readonly tenant?: string
+    readonly policyId?: string
+    readonly destination?: string
+  }
+  readonly reason: string
+  readonly expiresAt?: number
+  readonly forMs?: number
+  readonly preview?: boolean
+}
+
+const SCOPE_KINDS: readonly ControlScope['kind'][] = ['all', 'tenant', 'policy', 'destination']
+
+const levelField = wordOf(CONTROL_LEVELS, {
+  description: 'retries-off: first attempts go out. dispatch-off: nothing does. intake-off: no tasks are taken in.',
+})
+
+const CONTROL_SCOPE: TSchema = Type.Object(
+  {
+    kind: wordOf(SCOPE_KINDS),
+    tenant: Type.Optional(Type.String({ minLength: 1, maxLength: 63, description: 'Of kind tenant.' })),
+    policyId: Type.Optional({ ...policyIdField, description: 'Of kind policy.' }),
+    destination: Type.Optional({ ...destinationField, description: 'Of kind destination: its origin, or its name.' }),
+  },
+  { additionalProperties: false },
+)
+
+export const CONTROL_INPUT: Schema<ControlInput> = schemaOf(
+  Type.Object(
+    {
+      level: levelField,
+      scope: CONTROL_SCOPE,
+      reason: reasonField,
+      expiresAt: Type.Optional(
+        instantField('When it ends by itself; without it, and without forMs, when somebody ends it.'),
+      ),
+      forMs: Type.Optional(durationField('The same, from now on.')),
+      preview: Type.Optional(Type.Boolean({ description: 'Only say what it would hold: nothing is written.' })),
+    },
+    {
+      $id: 'ControlInput',
+      additionalProperties: false,
+      examples: [{ level: 'retries-off', scope: { kind: 'all' }, reason: 'INC-2231', forMs: 1_800_000 }],
+    },
+  ),
+) as Schema<ControlInput>
+
+const EXAMPLE: ShownControl = {
+  controlId: EXAMPLE_TASK_ID,
+  level: 'retries-off',
+  scope: { kind: 'all' },
+  reason: 'INC-2231',
+  createdAt: 1_767_225_600_000,
+  createdBy: 'local',
+  isByOperator: true,
+  expiresAt: 1_767_227_400_000,
+  isInForce: true,
+  holds: { lanes: 3, waitingTasks: 41_870, isExact: false },
+}
+
+const inState = {
+  controlId: Type.String(),
+  level: levelField,
+  scope: CONTROL_SCOPE,
+  reason: Type.String(),
+  expiresAt: Type.Optional(Type.Integer()),
+}
+
+export const CONTROL: TSchema = Type.Object(
+  {
+    ...inState,
+    createdAt: Type.Integer(),
+    createdBy: Type.String({ description: 'The id of a key, or local.' }),
+    isByOperator: Type.Boolean({ description: 'Whoever runs the service has thrown it, and alone ends it.' }),
+    endedAt: Type.Optional(Type.Integer({ description: 'When somebody ended it.' })),
+    endedBy: Type.Optional(Type.String()),
+    isInForce: Type.Boolean(),
+    holds: Type.Optional(
+      Type.Object(
+        {
+          lanes: Type.Integer({ description: 'Destinations with tasks that wait.' }),
+          waitingTasks: Type.Integer(),
+          isExact: Type.Boolean({ description: 'False: some of them are not meant, or not all were counted.' }),
+        },
+        { description: 'What it keeps, now; not in lists.' },
+      ),
+    ),
+  },
+  { $id: 'Control', examples: [EXAMPLE] },
+)
+
+export const CONTROL_STATE: TSchema = Type.Object(
+  {
+    now: Type.Integer({ description: 'The clock of the service.' }),
+    controls: Type.Array(Type.Object(inState)),
+  },
+  {
+    $id: 'ControlState',
+    examples: [
+      {
+        now: 1_767_225_600_000,
+        controls: [{ controlId: EXAMPLE_TASK_ID, level: 'retries-off', scope: { kind: 'all' }, reason: 'INC-2231' }],
+      },
+    ],
+  },
+)

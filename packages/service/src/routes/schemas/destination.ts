@@ -1,0 +1,235 @@
+/** What is said of destinations, and what can be set for them. */
+import { Type, type TSchema } from 'typebox'
+import type { DestinationLimits, DestinationSettings } from '../../task/destination-settings.ts'
+import type { Hold, LaneView } from '../../task/lane-view.ts'
+import { reasonField } from './access.ts'
+import { durationField, instantField } from './fields.ts'
+import { namesOf, schemaOf, wordOf, type Schema } from './schema.ts'
+import { HOLD } from './task.ts'
+
+/** What there is to say of a destination. Gates are known to the instance that serves it. */
+export interface ShownDestination {
+  readonly destination: string
+  readonly name?: string
+  readonly breaker?: LaneView['breaker']
+  readonly hold?: Hold
+  readonly retryHold?: Hold
+  readonly limit?: number
+  readonly budgetBalance?: number
+  readonly inFlight: number
+  readonly backlog: number
+  readonly oldestDueAt?: number
+  readonly succeeded: number
+  readonly exhausted: number
+  readonly cancelled: number
+  readonly attempts: number
+  readonly retryShare: number
+  readonly amplification?: number
+  readonly settings?: ShownSettings
+}
+
+/** What operators have set; `version` grows with every change. */
+export interface ShownSettings extends Omit<DestinationSettings, 'name'> {
+  readonly version: number
+}
+
+const BREAKER_STATES: { readonly [state in LaneView['breaker']]: true } = {
+  closed: true,
+  open: true,
+  'half-open': true,
+  'forced-open': true,
+  'forced-closed': true,
+}
+
+export const BREAKER: TSchema = wordOf(namesOf(BREAKER_STATES))
+
+/** Never with a colon: an origin always has one. */
+const DESTINATION_NAME = '^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$'
+
+const nameField = Type.String({
+  pattern: DESTINATION_NAME,
+  'x-takes': 'a name of 1 to 100 letters, digits, dots, dashes and underscores',
+  examples: ['payments-api'],
+})
+
+const SET_BY = {
+  since: Type.Integer(),
+  by: Type.String({ description: 'The id of a key, local, or system: the service itself.' }),
+  reason: Type.Optional(Type.String()),
+}
+
+/** Their fields are those of the library's policies, which knows more of them than a schema could say. */
+const PART = Type.Object({}, { additionalProperties: true })
+
+const LIMITS: Schema<DestinationLimits> = schemaOf(
+  Type.Object(
+    {
+      concurrency: Type.Optional(Type.Unknown({ description: 'Requests under way at once.' })),
+      rateLimit: Type.Optional(Type.Unknown({ description: 'Attempts a second: { perSecond, burst }.' })),
+      breaker: Type.Optional(Type.Unknown({ description: 'Fields of a breaker that differ.' })),
+      budget: Type.Optional(Type.Unknown({ description: 'A retry budget of kind ratio or rate.' })),
+    },
+    { additionalProperties: false },
+  ),
+) as Schema<DestinationLimits>
+
+const SHOWN_LIMITS = Type.Object({
+  concurrency: Type.Optional(Type.Integer()),
+  rateLimit: Type.Optional(PART),
+  breaker: Type.Optional(PART),
+  budget: Type.Optional(PART),
+})
+
+const EXAMPLE_SETTINGS: ShownSettings = {
+  version: 2,
+  limits: { concurrency: 20, rateLimit: { perSecond: 50 } },
+  paused: { since: 1_767_225_600_000, by: 'local', reason: 'INC-2231', until: 1_767_227_400_000 },
+}
+
+const SETTINGS: TSchema = Type.Object({
+  version: Type.Integer({ description: 'Grows with every change.' }),
+  limits: Type.Optional(SHOWN_LIMITS),
+  paused: Type.Optional(
+    Type.Object({ ...SET_BY, until: Type.Optional(Type.Integer()) }, { description: 'Nothing is sent but by hand.' }),
+  ),
+  resumed: Type.Optional(
+    Type.Object(
+      {
+        ...SET_BY,
+        rampMs: Type.Optional(Type.Integer()),
+        stopOnFailureRate: Type.Optional(Type.Number()),
+        overLast: Type.Optional(Type.Integer()),
+      },
+      { description: 'How the last pause was lifted: `limit` grows from one since then.' },
+    ),
+  ),
+  draining: Type.Optional(Type.Object(SET_BY, { description: 'New tasks for it are refused.' })),
+  forced: Type.Optional(Type.Object({ ...SET_BY, breaker: wordOf(['open', 'closed', 'auto']) })),
+})
+
+const EXAMPLE_DESTINATION: ShownDestination = {
+  destination: 'https://api.example',
+  name: 'payments-api',
+  breaker: 'closed',
+  hold: { reason: 'paused', until: 1_767_227_400_000, because: 'INC-2231' },
+  limit: 1,
+  budgetBalance: 100,
+  inFlight: 3,
+  backlog: 12,
+  oldestDueAt: 1_767_225_600_000,
+  succeeded: 950,
+  exhausted: 4,
+  cancelled: 0,
+  attempts: 1_060,
+  retryShare: 0.1,
+  amplification: 1.11,
+  settings: EXAMPLE_SETTINGS,
+}
+
+export const DESTINATION: TSchema = Type.Object(
+  {
+    destination: Type.String(),
+    name: Type.Optional(nameField),
+    breaker: Type.Optional(BREAKER),
+    hold: Type.Optional(HOLD),
+    retryHold: Type.Optional(HOLD),
+    limit: Type.Optional(Type.Number({ description: 'Requests that may be under way at once, now.' })),
+    budgetBalance: Type.Optional(Type.Number({ description: 'Retries that may start now.' })),
+    inFlight: Type.Integer(),
+    backlog: Type.Integer({ description: 'Tasks that wait.' }),
+    oldestDueAt: Type.Optional(Type.Integer()),
+    succeeded: Type.Integer(),
+    exhausted: Type.Integer(),
+    cancelled: Type.Integer(),
+    attempts: Type.Integer(),
+    retryShare: Type.Number({ description: 'Of all attempts, those that were not the first of their task.' }),
+    amplification: Type.Optional(Type.Number({ description: 'Attempts for each first attempt.' })),
+    settings: Type.Optional(SETTINGS),
+  },
+  { $id: 'Destination', examples: [EXAMPLE_DESTINATION] },
+)
+
+export interface SettingsInput {
+  readonly name?: string
+  readonly limits?: DestinationLimits
+  readonly version?: number
+  readonly reason?: string
+}
+
+export interface PauseInput {
+  readonly reason?: string
+  readonly forMs?: number
+  readonly until?: number
+}
+
+export interface ResumeInput {
+  readonly rampMs?: number
+  readonly stopOnFailureRate?: number
+  readonly overLast?: number
+  readonly reason?: string
+}
+
+export interface ForceInput {
+  readonly breaker: 'open' | 'closed' | 'auto'
+  readonly reason?: string
+}
+
+/** Enough for a share to say something. */
+export const DEFAULT_OVER_LAST = 50
+
+const closed = { additionalProperties: false }
+const reason = Type.Optional(reasonField)
+
+export const SETTINGS_INPUT: TSchema = Type.Object(
+  {
+    name: Type.Optional(nameField),
+    limits: Type.Optional(LIMITS),
+    version: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Of the settings that were read: refused if they are others now.' }),
+    ),
+    reason,
+  },
+  closed,
+)
+
+export const PAUSE_INPUT: TSchema = Type.Object(
+  {
+    reason,
+    forMs: Type.Optional(durationField('It ends by itself after so long.')),
+    until: Type.Optional(instantField('It ends by itself then.')),
+  },
+  closed,
+)
+
+export const RESUME_INPUT: TSchema = Type.Object(
+  {
+    rampMs: Type.Optional(
+      durationField('The whole limit is there after so long; left out, it doubles every two seconds.'),
+    ),
+    stopOnFailureRate: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        'x-takes': 'a number from 0 to 1',
+        description: 'Pause again when such a part of the last attempts failed.',
+      }),
+    ),
+    overLast: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000,
+        default: DEFAULT_OVER_LAST,
+        description: 'Which attempts are the last.',
+      }),
+    ),
+    reason,
+  },
+  closed,
+)
+
+export const DRAIN_INPUT: TSchema = Type.Object({ reason }, closed)
+
+export const FORCE_INPUT: TSchema = Type.Object(
+  { breaker: wordOf(['open', 'closed', 'auto'], { description: 'auto: it judges for itself again.' }), reason },
+  closed,
+)

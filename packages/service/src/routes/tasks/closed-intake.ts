@@ -1,0 +1,37 @@
+import { endOf, isInForce, isInScope, queuesOf, reaches } from '../../task/control.ts'
+import { laneKey, type Lane } from '../../task/lane.ts'
+import { comeBackAfter, Refusal } from '../answers/refusal.ts'
+import type { ApiContext } from '../context.ts'
+
+/** Where nobody knows when it opens, or it is long until then: worth another look after so long. */
+const LOOK_AGAIN_MS = 30_000
+const LATEST_LOOK_MS = 600_000
+
+type Known = Pick<ApiContext, 'orders' | 'clock' | 'random'>
+
+/** Turns a task away while operators let none in: all of them, or those for its destination. */
+export function refuseClosedIntake(lane: Lane, policyId: string, { orders, clock, random }: Known): void {
+  const now = clock.now()
+  const control = orders.controls.find(
+    each =>
+      each.level === 'intake-off' &&
+      isInForce(each, now) &&
+      reaches(each, lane) &&
+      isInScope(queuesOf(each), { kind: 'first', policyId }),
+  )
+  if (control !== undefined) {
+    const leftMs = endOf(control) - now
+    const waitMs = leftMs === Infinity ? LOOK_AGAIN_MS : Math.min(leftMs, LATEST_LOOK_MS)
+    throw new Refusal('intake-off', {
+      detail: `The kill switch is at intake-off ("${control.reason}"); keep the task, and hand it over later.`,
+      headers: comeBackAfter(waitMs, random()),
+    })
+  }
+  const draining = orders.destination(laneKey(lane))?.settings.draining
+  if (draining === undefined) return
+  const because = draining.reason === undefined ? '' : ` ("${draining.reason}")`
+  throw new Refusal('draining', {
+    detail: `${lane.destination} is drained${because}: what waits for it goes on, and nothing is added.`,
+    headers: comeBackAfter(LOOK_AGAIN_MS, random()),
+  })
+}
