@@ -4,7 +4,7 @@ import type { NewTask } from '../../task/accept.ts'
 import type { ApiContext } from '../context.ts'
 
 /** What is larger is read and copied with every claim, and is better off in a file of its own. */
-export const LARGEST_INLINE_BYTES = 65_536
+const LARGEST_INLINE_BYTES = 65_536
 
 /** A task as it was given to the store, and what became of it. */
 export interface EnqueuedTask {
