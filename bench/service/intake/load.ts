@@ -10,6 +10,8 @@ export interface Load {
   readonly seconds: number
   /** Begins every key that callers choose: no two loads ask for the same task. */
   readonly keyPrefix: string
+  /** Goes along with every request. */
+  readonly accessKey?: string
 }
 
 export interface LoadResult {
@@ -37,9 +39,9 @@ function findWrk(): string | undefined {
   }
 }
 
-async function loadByWrk(wrk: string, { url, seconds, keyPrefix }: Load): Promise<LoadResult> {
+async function loadByWrk(wrk: string, { url, seconds, keyPrefix, accessKey = '' }: Load): Promise<LoadResult> {
   const script = join(import.meta.dirname, 'tasks.lua')
-  const line = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--latency', '-s', script, url, '--', keyPrefix]
+  const line = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--latency', '-s', script, url, '--', keyPrefix, accessKey]
   const { stdout } = await promisify(execFile)(wrk, line)
   return readWrk(stdout)
 }

@@ -1,4 +1,4 @@
--- Posts one task after the other, each with a key that nobody used before: wrk ... -- <prefix>.
+-- Posts one task after the other, each with a key that nobody used before: wrk ... -- <prefix> [<access key>].
 -- None is due before the load has ended: nothing is sent to anybody.
 local count = 0
 local before = '{"targetUrl":"https://api.example/charge","method":"POST","delayMs":86400000,'
@@ -8,6 +8,7 @@ local before = '{"targetUrl":"https://api.example/charge","method":"POST","delay
 function init(args)
   wrk.method = 'POST'
   wrk.headers['content-type'] = 'application/json'
+  if args[2] and args[2] ~= '' then wrk.headers['authorization'] = 'Bearer ' .. args[2] end
   before = before .. args[1] .. '-'
 end
 

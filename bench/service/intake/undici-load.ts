@@ -3,7 +3,7 @@ import { Pool } from 'undici'
 import { quantile } from '../../statistics.ts'
 import { CONNECTIONS, type Load } from './load.ts'
 
-const { url, seconds, keyPrefix }: Load = JSON.parse(process.argv[2]!)
+const { url, seconds, keyPrefix, accessKey }: Load = JSON.parse(process.argv[2]!)
 const { origin, pathname } = new URL(url)
 const pool = new Pool(origin, { connections: CONNECTIONS })
 const latenciesMs: number[] = []
@@ -25,7 +25,10 @@ async function caller(): Promise<void> {
     const { statusCode, body } = await pool.request({
       method: 'POST',
       path: pathname,
-      headers: { 'content-type': 'application/json' },
+      headers: {
+        'content-type': 'application/json',
+        ...(accessKey !== undefined && { authorization: `Bearer ${accessKey}` }),
+      },
       body: taskOf(`${keyPrefix}-${++count}`),
     })
     await body.dump()

@@ -4,6 +4,7 @@ import { drain } from './drain.ts'
 import { enqueue } from './enqueue.ts'
 import { events } from './events.ts'
 import { intake } from './intake.ts'
+import { keys } from './keys.ts'
 import { lateness } from './lateness.ts'
 import { lists } from './lists.ts'
 import { replay } from './replay.ts'
@@ -15,6 +16,7 @@ export const WORKS: readonly ServiceWork[] = [
   events,
   enqueue,
   intake,
+  keys,
   lateness,
   replay,
   lists,
