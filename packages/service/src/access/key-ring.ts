@@ -8,7 +8,7 @@
 import type { OperatorRecord, OperatorStore } from '../stores/task-store.ts'
 import { ADMIN_CALLER, DEFAULT_TENANT, scopesOf, type Caller } from './caller.ts'
 import { EVERY_TENANT, type KeyDocument } from './documents.ts'
-import { everyRecord } from './every-record.ts'
+import { everyRecord } from '../stores/every-record.ts'
 import { hashOf, isSameHash, readKey } from './key-text.ts'
 
 interface KeyRingOptions {

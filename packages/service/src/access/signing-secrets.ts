@@ -1,6 +1,6 @@
 import type { OperatorStore } from '../stores/task-store.ts'
 import type { SecretDocument, SigningSecret } from './documents.ts'
-import { everyRecord } from './every-record.ts'
+import { everyRecord } from '../stores/every-record.ts'
 
 /** The secrets that deliveries are signed with, at hand: a destination's own before its tenant's. */
 export class SigningSecrets {

@@ -1,14 +1,10 @@
 import { checkLane } from '@secondwind/resilience/rules'
-import type { OperatorRecord, OperatorStore, Page, RecordKind } from '../stores/task-store.ts'
+import { everyRecord } from '../stores/every-record.ts'
+import type { OperatorRecord, OperatorStore, RecordKind } from '../stores/task-store.ts'
 import type { Control } from '../task/control.ts'
 import { laneInputOf, type DestinationSettings } from '../task/destination-settings.ts'
 import { laneKey, laneOf } from '../task/lane.ts'
 import { NO_ORDERS, ordersFor, type Orders } from '../task/orders.ts'
-
-const PAGE = 200
-
-/** Two hundred thousand records: more than all tenants together may have. */
-const MOST_PAGES = 1_000
 
 interface StandingOrdersOptions {
   readonly store: Pick<OperatorStore, 'records'>
@@ -95,7 +91,7 @@ export class StandingOrders {
   }
 
   async #readAll(): Promise<boolean> {
-    const [controls, destinations] = await Promise.all([this.#pages('control'), this.#pages('destination')])
+    const [controls, destinations] = await Promise.all([this.#every('control'), this.#every('destination')])
     if (controls === undefined || destinations === undefined) return false
     this.#controls = controls.map(({ id, tenant, document }) => ({ ...document, controlId: id, tenant }) as Control)
     const known = destinations.map(record => this.#destinationOf(record))
@@ -114,20 +110,10 @@ export class StandingOrders {
     return { lane: id, version, settings }
   }
 
-  /** All of a kind; undefined when a page got no answer. */
-  async #pages(kind: RecordKind): Promise<OperatorRecord[] | undefined> {
+  /** All of a kind; undefined when there was no answer. */
+  async #every(kind: RecordKind): Promise<readonly OperatorRecord[] | undefined> {
     const { store, read } = this.#options
-    const records: OperatorRecord[] = []
-    let cursor: string | undefined
-    for (let page = 0; page < MOST_PAGES; page++) {
-      const ask = { kind, limit: PAGE, ...(cursor !== undefined && { cursor }) }
-      const answer: { readonly value: Page<OperatorRecord> } | undefined = await read(() => store.records(ask))
-      if (answer === undefined) return undefined
-      records.push(...answer.value.items)
-      cursor = answer.value.nextCursor
-      if (cursor === undefined) break
-    }
-    return records
+    return (await read(() => everyRecord(store, kind)))?.value
   }
 }
 

@@ -1,4 +1,4 @@
-import type { OperatorRecord, OperatorStore, RecordKind } from '../stores/task-store.ts'
+import type { OperatorRecord, OperatorStore, RecordKind } from './task-store.ts'
 
 const PAGE = 200
 
