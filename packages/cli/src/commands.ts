@@ -4,6 +4,7 @@ import { completionCommand } from './completion.ts'
 import { DEAD } from './dead/commands.ts'
 import { DESTINATIONS } from './destinations/commands.ts'
 import { doctorCommand } from './doctor/doctor.ts'
+import { KILL } from './kill/commands.ts'
 import { adviseCommand } from './lab/advise.ts'
 import { assertCommand } from './lab/assert.ts'
 import { casesCommand } from './lab/cases.ts'
@@ -17,6 +18,7 @@ import { POLICIES } from './policies/commands.ts'
 import { REPLAYS } from './replays/commands.ts'
 import { seriesCommand } from './series/series.ts'
 import { SERVICE } from './service/commands.ts'
+import { STEERING } from './steering/commands.ts'
 import { TASKS } from './tasks/commands.ts'
 
 const LAB: readonly Command[] = [
@@ -38,6 +40,8 @@ const ALL: readonly Command[] = [
   ...DEAD,
   ...REPLAYS,
   ...DESTINATIONS,
+  ...STEERING,
+  ...KILL,
   seriesCommand,
   ...POLICIES,
   ...ACCESS,

@@ -64,6 +64,7 @@ const GROUPS: { readonly [word: string]: string } = {
   dead: 'tasks that were given up, by what they died of',
   replay: 'many dead letters brought back: a plan to read first, then its run',
   destinations: 'what is called: gates, backlog, and what retrying costs',
+  kill: 'the kill switch: stop retries, or everything; nothing is dropped',
   policies: 'the policies that the service keeps, with their versions',
   keys: 'who may do what',
   secrets: 'what deliveries are signed with',

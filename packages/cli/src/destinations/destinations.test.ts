@@ -22,8 +22,8 @@ describe('destinations', () => {
     assert.equal((await inPipe(['destinations', 'list', '--ids'])).stdout, `${url}\n`)
     const { stdout } = await atTerminal(['destinations', 'get', url])
     assert.match(stdout, /attempts {7}2, of which 50 % retries\n {2}amplification {2}2 × the load/)
-    const unknown = await inPipe(['destinations', 'get', 'https://nobody.example'])
-    assert.deepEqual([unknown.exitCode, unknown.stderr.includes('error not-found')], [3, true])
+    const unknown = await inPipe(['destinations', 'get', 'nobody'])
+    assert.deepEqual([unknown.exitCode, unknown.stderr.includes('error destination-not-found')], [3, true])
   })
 })
 

@@ -47,7 +47,7 @@ function sayStopRule({ stopOnFailureRate, overLast }: Replay): string {
     : `if more than ${sayShare(stopOnFailureRate)} of the last ${overLast} fail`
 }
 
-export function sayCounts({ counts, selected }: Replay): string {
+function sayCounts({ counts, selected }: Replay): string {
   const { sent, succeeded, failed, exhausted, left } = counts
   return `${count(sent)} of ${count(selected)} sent, ${count(succeeded)} succeeded, ${count(failed)} failed at first, ${count(exhausted)} dead again, ${count(left)} left`
 }

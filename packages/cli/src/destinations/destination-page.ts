@@ -1,0 +1,64 @@
+import type { Destination } from '@secondwind/client'
+import { sayMs, sayShare } from '@secondwind/lab'
+import type { Argument } from '../command.ts'
+import { sayWhen } from '../output/say-time.ts'
+import { labelled, type Page } from '../terminal/page.ts'
+
+export const DESTINATION_ARGUMENT: Argument = {
+  usage: '<name>',
+  say: 'the origin of a destination, such as https://api.pay.example, or the name that it was given',
+}
+
+const LABEL_WIDTH = 17
+
+/** All that there is to say of one destination. */
+export function showDestination(one: Destination, now: number, { columns, colors }: Page): string {
+  return [
+    colors.bold(one.name === undefined ? one.destination : `${one.name}  ${one.destination}`),
+    '',
+    ...[...settingsOf(one, now), ...factsOf(one, now)].flatMap(([label, words]) =>
+      words === undefined ? [] : [labelled(`  ${label}`, words, { columns, width: LABEL_WIDTH })],
+    ),
+  ].join('\n')
+}
+
+type Fact = readonly [label: string, words: string | undefined]
+
+/** What operators have set, and who. */
+function settingsOf({ settings = { version: 0 } }: Destination, now: number): readonly Fact[] {
+  const { paused, resumed, draining, forced, limits } = settings
+  const by = (set: { readonly by: string; readonly since: number; readonly reason?: string }): string =>
+    `since ${sayWhen(set.since, now)}, by ${set.by}${set.reason === undefined ? '' : `: ${set.reason}`}`
+  return [
+    ['paused', paused && `${paused.until === undefined ? '' : `until ${sayWhen(paused.until, now)}; `}${by(paused)}`],
+    ['resumed', paused === undefined && resumed ? by(resumed) : undefined],
+    ['draining', draining && by(draining)],
+    ['breaker by hand', forced && forced.breaker !== 'auto' ? `${forced.breaker}, ${by(forced)}` : undefined],
+    ['limits', limits && Object.keys(limits).length > 0 ? JSON.stringify(limits) : undefined],
+  ]
+}
+
+function factsOf(one: Destination, now: number): readonly Fact[] {
+  const hold = (gate: Destination['hold']): string | undefined => {
+    if (gate === undefined) return undefined
+    const until = gate.until === undefined ? '' : `, for another ${sayMs(Math.max(0, gate.until - now))}`
+    return `${gate.reason}${until}${gate.because === undefined ? '' : `: ${gate.because}`}`
+  }
+  return [
+    ['held by', hold(one.hold)],
+    ['retries held by', hold(one.retryHold)],
+    ['breaker', one.breaker],
+    ['in flight', `${one.inFlight}${one.limit === undefined ? '' : ` of ${Math.floor(one.limit)} at once`}`],
+    ['retry budget', one.budgetBalance === undefined ? undefined : `${one.budgetBalance} may start now`],
+    ['backlog', String(one.backlog)],
+    ['first due', one.oldestDueAt === undefined ? undefined : sayWhen(one.oldestDueAt, now)],
+    ['attempts', `${one.attempts}, of which ${sayShare(one.retryShare)} retries`],
+    [
+      'amplification',
+      one.amplification === undefined ? undefined : `${one.amplification} × the load of first attempts`,
+    ],
+    ['succeeded', String(one.succeeded)],
+    ['exhausted', String(one.exhausted)],
+    ['cancelled', String(one.cancelled)],
+  ]
+}

@@ -1,0 +1,187 @@
+/** The kill switch: three levels, a reason, an end, and first of all what it will hold. */
+import type { Control, ControlInput, ControlLevel, ControlScope } from '@secondwind/client'
+import type { Answer, Command } from '../command.ts'
+import { usageFailure } from '../failure.ts'
+import { confirm, YES_OPTION } from '../input/confirm.ts'
+import { given } from '../input/given.ts'
+import { instant } from '../input/read-instant.ts'
+import { duration, isOn, oneOf, optional, readOptions, withDefault, type Reader } from '../input/read-options.ts'
+import { sayWhen, whenCell } from '../output/say-time.ts'
+import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
+import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
+import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
+import type { Table } from '../terminal/table.ts'
+
+const LEVELS: { readonly [level in ControlLevel]: string } = {
+  'retries-off': 'first attempts go out, and retries wait',
+  'dispatch-off': 'nothing goes out, and everything waits',
+  'intake-off': 'nothing goes out, and no task is taken in',
+}
+const LEVEL_NAMES = Object.keys(LEVELS) as readonly ControlLevel[]
+
+const onCommand: Command = remoteCommand({
+  path: ['kill', 'on'],
+  summary: 'stops retries, or all that is sent, or intake too; nothing is dropped',
+  options: [
+    { flag: '--level <level>', say: 'how much of it (retries-off)', choices: LEVEL_NAMES },
+    { flag: '--scope <scope>', say: 'all, destination=<origin>, policy=<name> or tenant=<name> (all)' },
+    { flag: '--for <duration>', say: 'it ends by itself after so long' },
+    { flag: '--until <time>', say: 'it ends by itself then' },
+    REASON_OPTION,
+    { flag: '--dry-run', say: 'only say what it would hold' },
+    YES_OPTION,
+  ],
+  examples: [
+    'kill on --level retries-off --for 30min --reason INC-2231 --dry-run',
+    'kill on --level dispatch-off --scope destination=https://api.pay.example --reason INC-2231',
+  ],
+  isChange: true,
+  run: switchOn,
+})
+
+const scope: Reader<ControlScope> = given => {
+  const [, kind, name = ''] = /^(all|destination|policy|tenant)(?:=(.+))?$/.exec(String(given)) ?? []
+  if (kind === 'all' && name === '') return { value: { kind } }
+  if (kind === 'destination' && name !== '') return { value: { kind, destination: name } }
+  if (kind === 'policy' && name !== '') return { value: { kind, policyId: name } }
+  if (kind === 'tenant' && name !== '') return { value: { kind, tenant: name } }
+  return { must: 'all, destination=<origin>, policy=<name> or tenant=<name>' }
+}
+
+async function switchOn(call: RemoteCall): Promise<Answer> {
+  const { client, options, clock, typed } = call
+  const input = readInput(call)
+  const preview = await client.controls.preview(input)
+  const { dryRun } = readOptions(options, { dryRun: isOn })
+  const shows = `${sayControl(preview, clock.now())}\n${sayHolds(preview)}`
+  if (dryRun) return { data: preview, show: () => shows, verdict: 'Nothing was changed.' }
+  await confirm(call, {
+    ask: `switch on ${input.level}`,
+    shows,
+    // The one that turns producers away is not said yes to by habit.
+    ...(input.level === 'intake-off' && { word: 'intake-off' }),
+  })
+  const control = await client.controls.create(input)
+  return {
+    data: control,
+    show: () => `${sayControl(control, clock.now())}\n${sayHolds(control)}`,
+    verdict: 'It is in force within two seconds.',
+    next: [typed('kill', 'off', control.controlId)],
+  }
+}
+
+function readInput({ options, clock }: RemoteCall): ControlInput {
+  const {
+    level,
+    scope: where,
+    for: forMs,
+    until,
+  } = readOptions(options, {
+    level: withDefault('retries-off', oneOf(...LEVEL_NAMES)),
+    scope: withDefault<ControlScope>({ kind: 'all' }, scope),
+    for: optional(duration(1, 30 * 86_400_000)),
+    until: optional(instant(clock.now(), 'ahead')),
+  })
+  const { reason } = reasonOf(options)
+  if (reason === undefined)
+    throw usageFailure({
+      code: 'missing-option',
+      what: 'a kill switch needs a reason',
+      because: ['Whoever finds it on must know why.'],
+      next: ['add  --reason <text>'],
+    })
+  return { level, scope: where, reason, ...given({ forMs, expiresAt: until }) }
+}
+
+function sayScope(of: ControlScope): string {
+  if (of.kind === 'all') return 'everything'
+  if (of.kind === 'destination') return of.destination
+  return of.kind === 'policy' ? `the policy ${of.policyId}` : `the tenant ${of.tenant}`
+}
+
+function sayControl({ level, scope: of, expiresAt, reason }: Control, now: number): string {
+  const end = expiresAt === undefined ? 'until somebody ends it' : `until ${sayWhen(expiresAt, now)}`
+  return `${level} for ${sayScope(of)}, ${end} (${reason}): ${LEVELS[level]}`
+}
+
+function sayHolds({ holds }: Control): string {
+  if (holds === undefined) return ''
+  const { waitingTasks, lanes, isExact } = holds
+  return `holds ${isExact ? '' : 'up to '}${waitingTasks.toLocaleString('en')} tasks of ${lanes} ${lanes === 1 ? 'destination' : 'destinations'}; none is dropped, and no attempt is spent`
+}
+
+const offCommand: Command = remoteCommand({
+  path: ['kill', 'off'],
+  summary: 'ends one; what it held comes back step by step',
+  arguments: [{ usage: '[controlId]', say: 'as kill status has it; needed where several are on' }],
+  options: [REASON_OPTION],
+  examples: ['kill off'],
+  isChange: true,
+  run: async ({ client, args, options, clock, typed }) => {
+    const controlId = (args[0] as string | undefined) ?? (await onlyOne(client, typed))
+    const ended = await client.controls.end(controlId, reasonOf(options))
+    return {
+      data: ended,
+      show: () => `ended ${sayControl(ended, clock.now())}`,
+      verdict: 'What it held comes back step by step.',
+      next: [typed('destinations', 'list')],
+    }
+  },
+})
+
+/** Which one was meant must not be guessed. */
+async function onlyOne(client: RemoteCall['client'], typed: RemoteCall['typed']): Promise<string> {
+  const { items } = await client.controls.list().page({ limit: 2 })
+  if (items.length === 1) return items[0]!.controlId
+  throw usageFailure({
+    code: 'nothing-to-end',
+    what: items.length === 0 ? 'no kill switch is on' : 'several kill switches are on',
+    because: [items.length === 0 ? 'There is nothing to end.' : 'Say which one to end.'],
+    next: [typed('kill', 'status')],
+  })
+}
+
+const statusCommand: Command = remoteCommand({
+  path: ['kill', 'status'],
+  summary: 'what is switched off now, by whom, why and until when',
+  options: [{ flag: '--ended', say: 'also what ended within the last day' }, ...LIST_OPTIONS],
+  examples: ['kill status'],
+  run: call => {
+    const { ended } = readOptions(call.options, { ended: isOn })
+    return answerList(call, {
+      listing: call.client.controls.list(ended ? { ended } : {}),
+      idOf: ({ controlId }) => controlId,
+      tableOf: controls => controlTable(controls, call.clock.now()),
+      noun: 'kill switch is on',
+    })
+  },
+})
+
+function controlTable(controls: readonly Control[], now: number): Table {
+  return {
+    columns: [
+      { name: 'controlId' },
+      { name: 'level' },
+      { name: 'for', field: 'scope', isProse: true },
+      { name: 'ends', field: 'expiresAt', dropOrder: 4 },
+      { name: 'reason', isProse: true, dropOrder: 3 },
+      { name: 'by', field: 'createdBy', dropOrder: 2 },
+      { name: 'since', field: 'createdAt', dropOrder: 1 },
+      { name: 'isInForce', isOnlyData: true },
+      { name: 'endedAt', isOnlyData: true },
+    ],
+    rows: controls.map(one => [
+      one.controlId,
+      one.level,
+      { value: JSON.stringify(one.scope), say: sayScope(one.scope) },
+      { value: one.endedAt ?? one.expiresAt, say: one.isInForce ? whenCell(one.expiresAt, now).say : 'ended' },
+      one.reason,
+      one.createdBy,
+      whenCell(one.createdAt, now),
+      String(one.isInForce),
+      one.endedAt ?? '',
+    ]),
+  }
+}
+
+export const KILL: readonly Command[] = [onCommand, offCommand, statusCommand]

@@ -1,0 +1,40 @@
+import type { Control } from '@secondwind/client'
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { aService } from '../remote/service.test-kit.ts'
+
+const ON = ['kill', 'on', '--level', 'dispatch-off', '--reason', 'INC-2231', '--for', '30min']
+
+describe('the kill switch', () => {
+  it('says what it would hold before it is thrown, asks, and holds it; off again, all comes back', async () => {
+    const { aTask, client, url, atTerminal, inPipe } = await aService()
+    const waiting = await aTask('200', { delayMs: 1_500 })
+    const tried = await atTerminal([...ON, '--dry-run'])
+    assert.match(
+      tried.stdout,
+      /^dispatch-off for everything, until \S+, in 30 min \(INC-2231\)[^]*holds .*1 tasks? of 1 [^]*Nothing was changed\.\n$/,
+    )
+    assert.equal((await inPipe(['kill', 'status', '--ids'])).stdout, '')
+    assert.equal((await inPipe(ON)).exitCode, 2)
+    const on = await atTerminal([...ON, '--scope', `destination=${url}`], { answers: ['yes'] })
+    assert.deepEqual([on.exitCode, on.questions], [0, ['switch on dispatch-off? (yes/no) ']], on.stderr)
+    const status = await inPipe(['kill', 'status', '--json'])
+    const [control] = (JSON.parse(status.stdout) as { items: readonly Control[] }).items
+    assert.deepEqual([control?.scope, control?.isInForce], [{ kind: 'destination', destination: url }, true])
+    const off = await atTerminal(['kill', 'off', '--reason', 'over'])
+    assert.match(off.stdout, /^ended dispatch-off for http/)
+    assert.equal((await client.waitFor(waiting.taskId)).status, 'SUCCEEDED')
+    assert.match((await atTerminal(['kill', 'off'])).stderr, /^error nothing-to-end {2}no kill switch is on/)
+  })
+
+  it('needs a reason, and for intake-off its own name typed', async () => {
+    const { atTerminal, inPipe } = await aService()
+    const bare = await inPipe(['kill', 'on', '--yes'])
+    assert.deepEqual([bare.exitCode, bare.stderr.includes('add  --reason <text>')], [2, true])
+    const words = ['kill', 'on', '--level', 'intake-off', '--reason', 'the disk is full']
+    const habit = await atTerminal(words, { answers: ['yes'] })
+    assert.deepEqual([habit.exitCode, habit.questions], [2, ['switch on intake-off? (type intake-off) ']])
+    assert.equal((await atTerminal(words, { answers: ['intake-off'] })).exitCode, 0)
+    assert.equal((await inPipe(['kill', 'on', '--scope', 'planet', '--reason', 'x', '--yes'])).exitCode, 2)
+  })
+})

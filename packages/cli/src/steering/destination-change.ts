@@ -1,0 +1,31 @@
+import type { Client, Destination } from '@secondwind/client'
+import type { Command } from '../command.ts'
+import { REASON_OPTION } from '../remote/reason.ts'
+import { remoteCommand, type RemoteCall, type RemoteCommand } from '../remote/remote-command.ts'
+import { DESTINATION_ARGUMENT, showDestination } from '../destinations/destination-page.ts'
+
+interface Change extends Pick<RemoteCommand, 'path' | 'summary' | 'options' | 'examples'> {
+  readonly change: (client: Client, destination: string, call: RemoteCall) => Promise<Destination>
+  /** What it comes to, in a sentence. */
+  readonly say: (destination: Destination, call: RemoteCall) => string
+  readonly next: (destination: Destination, call: RemoteCall) => readonly string[]
+}
+
+/** A change of one destination: what it is then, what that means, and how to undo it. */
+export function destinationChange({ change, say, next, options = [], ...command }: Change): Command {
+  return remoteCommand({
+    ...command,
+    arguments: [DESTINATION_ARGUMENT],
+    options: [...options, REASON_OPTION],
+    isChange: true,
+    run: async call => {
+      const destination = await change(call.client, call.args[0] as string, call)
+      return {
+        data: destination,
+        show: page => showDestination(destination, call.clock.now(), page),
+        verdict: say(destination, call),
+        next: next(destination, call),
+      }
+    },
+  })
+}

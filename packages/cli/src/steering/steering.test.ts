@@ -1,0 +1,64 @@
+import type { Destination } from '@secondwind/client'
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { aService } from '../remote/service.test-kit.ts'
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
+
+describe('pause and resume', () => {
+  it('hold every task of a destination and drop none, and let them go again', async () => {
+    const { url, aTask, client, atTerminal, inPipe } = await aService()
+    await client.waitFor((await aTask('200')).taskId)
+    const paused = await atTerminal(['pause', url, '--for', '30min', '--reason', 'INC-2231'])
+    assert.equal(paused.exitCode, 0, paused.stderr)
+    assert.match(
+      oneLine(paused.stdout),
+      /paused until \S+, in 30 min; since .*, by local: INC-2231 .* nothing is dropped/,
+    )
+    assert.match(paused.stderr, new RegExp(`secondwind resume ${url} --ramp 5min --stop-on-failure-rate 20%`))
+    const { taskId } = await aTask('200')
+    const { hold } = JSON.parse((await inPipe(['tasks', 'explain', taskId, '--json'])).stdout) as Pick<
+      Destination,
+      'hold'
+    >
+    assert.deepEqual([hold?.reason, (await client.tasks.get(taskId)).attemptNumber], ['paused', 0])
+    const resumed = await atTerminal(['resume', url, '--stop-on-failure-rate', '20%'])
+    assert.match(oneLine(resumed.stdout), /is resumed, .* 1 task waits\./)
+    assert.equal((await client.waitFor(taskId)).status, 'SUCCEEDED')
+  })
+
+  it('refuse a destination that nobody knows, and a share that is none', async () => {
+    const { inPipe, url } = await aService()
+    assert.equal((await inPipe(['pause', 'nobody'])).exitCode, 3)
+    const wrong = await inPipe(['resume', url, '--stop-on-failure-rate', '120%'])
+    assert.match(wrong.stderr, /--stop-on-failure-rate must be a share such as 20% or 0\.2/)
+  })
+})
+
+describe('a destination', () => {
+  it('gets a name and limits; what is not given stays as it is', async () => {
+    const { url, aTask, client, inPipe } = await aService()
+    await client.waitFor((await aTask('200')).taskId)
+    const named = await inPipe(['destinations', 'limits', url, '--name', 'payments', '--concurrency', '20', '--json'])
+    assert.equal(named.exitCode, 0, named.stderr)
+    const rated = await inPipe(['destinations', 'limits', 'payments', '--rate', '50/s', '--json'])
+    const { name, settings } = JSON.parse(rated.stdout) as Destination
+    assert.deepEqual([name, settings?.limits], ['payments', { concurrency: 20, rateLimit: { perSecond: 50 } }])
+  })
+
+  it('is drained, and its breaker set by hand, until that is undone', async () => {
+    const { url, aTask, client, inPipe } = await aService()
+    await client.waitFor((await aTask('200')).taskId)
+    const settingsAfter = async (...words: string[]): Promise<Destination['settings']> => {
+      const { stdout, stderr } = await inPipe([...words, '--json'])
+      assert.equal(stderr, '')
+      return (JSON.parse(stdout) as Destination).settings
+    }
+    assert.ok((await settingsAfter('destinations', 'drain', url))?.draining)
+    assert.equal((await inPipe(['tasks', 'submit', `${url}/_flaky/200`])).exitCode, 7)
+    assert.equal((await settingsAfter('destinations', 'undrain', url))?.draining, undefined)
+    const open = await settingsAfter('destinations', 'breaker', url, '--set', 'open', '--reason', 'INC-2231')
+    assert.deepEqual([open?.forced?.breaker, open?.forced?.reason], ['open', 'INC-2231'])
+    assert.notEqual((await settingsAfter('destinations', 'breaker', url, '--set', 'auto'))?.forced?.breaker, 'open')
+  })
+})
