@@ -1,7 +1,8 @@
 /** The kill switch: three levels, a reason, an end, and first of all what it will hold. */
 import type { Control, ControlInput, ControlLevel, ControlScope } from '@secondwind/client'
 import type { Answer, Command } from '../command.ts'
-import { usageFailure } from '../failure.ts'
+import { EXIT_CODES } from '../exit-codes.ts'
+import { Failure, usageFailure } from '../failure.ts'
 import { confirm, YES_OPTION } from '../input/confirm.ts'
 import { given } from '../input/given.ts'
 import { instant } from '../input/read-instant.ts'
@@ -133,11 +134,14 @@ const offCommand: Command = remoteCommand({
 async function onlyOne(client: RemoteCall['client'], typed: RemoteCall['typed']): Promise<string> {
   const { items } = await client.controls.list().page({ limit: 2 })
   if (items.length === 1) return items[0]!.controlId
-  throw usageFailure({
+  const isNone = items.length === 0
+  throw new Failure({
     code: 'nothing-to-end',
-    what: items.length === 0 ? 'no kill switch is on' : 'several kill switches are on',
-    because: [items.length === 0 ? 'There is nothing to end.' : 'Say which one to end.'],
+    what: isNone ? 'no kill switch is on' : 'several kill switches are on',
+    because: [isNone ? 'There is nothing to end.' : 'Say which one to end.'],
+    so: 'Nothing was changed.',
     next: [typed('kill', 'status')],
+    exitCode: isNone ? EXIT_CODES.conflict : EXIT_CODES.usage,
   })
 }
 

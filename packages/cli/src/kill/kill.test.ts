@@ -24,7 +24,9 @@ describe('the kill switch', () => {
     const off = await atTerminal(['kill', 'off', '--reason', 'over'])
     assert.match(off.stdout, /^ended dispatch-off for http/)
     assert.equal((await client.waitFor(waiting.taskId)).status, 'SUCCEEDED')
-    assert.match((await atTerminal(['kill', 'off'])).stderr, /^error nothing-to-end {2}no kill switch is on/)
+    const again = await atTerminal(['kill', 'off'])
+    assert.match(again.stderr, /^error nothing-to-end {2}no kill switch is on/)
+    assert.equal(again.exitCode, 5)
   })
 
   it('needs a reason, and for intake-off its own name typed', async () => {
