@@ -219,6 +219,7 @@ const SHAPES: {
     deadlineAt: 'perhaps',
     generation: 'always',
     metadata: 'perhaps',
+    callbackUrl: 'perhaps',
     version: 'always',
     note: 'perhaps',
   },
@@ -238,6 +239,7 @@ const SHAPES: {
     attemptsMade: 'perhaps',
     elapsedMs: 'perhaps',
     metadata: 'perhaps',
+    callbackUrl: 'perhaps',
   },
 }
 

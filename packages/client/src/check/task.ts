@@ -7,7 +7,7 @@ import { ANY_TEXT, BODY_REF, INSTANT, isHttpUrl, POLICY_ID, TEXT_BY_NAME } from 
 export function problemsOfTask(task: unknown): Problem[] {
   if (!check.isRecord(task)) return [{ at: '', is: task, say: 'must be an object with a targetUrl' }]
   return [
-    ...(task['targetUrl'] === undefined ? [{ at: 'targetUrl', is: undefined, say: `must be ${TARGET_URL}` }] : []),
+    ...(task['targetUrl'] === undefined ? [{ at: 'targetUrl', is: undefined, say: `must be ${AN_HTTP_URL}` }] : []),
     ...check.checkFields(task, FIELDS, WRONG_WORDS),
     ...EXCLUSIVE.flatMap(([at, other]) =>
       task[at] !== undefined && task[other] !== undefined
@@ -24,7 +24,9 @@ export function problemsOfPolicy(policy: unknown, path = ''): Problem[] {
   return problems.map(problem => ({ ...problem, at: path + problem.at }))
 }
 
-const TARGET_URL = 'an http or https URL without credentials'
+const AN_HTTP_URL = 'an http or https URL without credentials'
+
+const HTTP_URL: check.FieldCheck = value => (typeof value === 'string' && isHttpUrl(value) ? undefined : AN_HTTP_URL)
 
 const METHODS: { readonly [method in Method]: true } = {
   GET: true,
@@ -37,7 +39,7 @@ const METHODS: { readonly [method in Method]: true } = {
 }
 
 const FIELDS: { readonly [field in keyof RetryTaskInput]-?: check.FieldCheck } = {
-  targetUrl: value => (typeof value === 'string' && isHttpUrl(value) ? undefined : TARGET_URL),
+  targetUrl: HTTP_URL,
   method: check.oneOf(...Object.keys(METHODS)),
   headers: TEXT_BY_NAME,
   body: ANY_TEXT,
@@ -55,6 +57,7 @@ const FIELDS: { readonly [field in keyof RetryTaskInput]-?: check.FieldCheck } =
   attemptsMade: check.wholeNumber(0, 10_000),
   elapsedMs: check.milliseconds(),
   metadata: TEXT_BY_NAME,
+  callbackUrl: HTTP_URL,
 }
 
 const EXCLUSIVE: readonly (readonly [keyof RetryTaskInput, keyof RetryTaskInput])[] = [

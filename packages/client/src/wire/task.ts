@@ -33,6 +33,8 @@ export interface RetryTaskInput {
   readonly elapsedMs?: number
   /** Kept and shown, never sent. */
   readonly metadata?: TextByName
+  /** Told of the end, by one POST that is a task of its own. */
+  readonly callbackUrl?: string
 }
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
@@ -77,6 +79,8 @@ export interface RetryTask {
   /** 1, and one more with every replay. */
   readonly generation: number
   readonly metadata?: TextByName
+  /** Told of its end. */
+  readonly callbackUrl?: string
   /** Grows with every change. */
   readonly version: number
   /** What whoever created it should know. */

@@ -90,6 +90,7 @@ function known(): { readonly [name: string]: Arbitrary<unknown> } {
   const policyId = fc.constantFrom('default', 'payments')
   return {
     targetUrl: fc.webUrl({ withQueryParameters: true }),
+    callbackUrl: fc.webUrl(),
     headers: fc.dictionary(fc.stringMatching(/^x-[a-z]{1,5}$/), fc.stringMatching(/^[!-~]{0,10}$/), { maxKeys: 3 }),
     body: fc.string({ unit: 'grapheme' }),
     bodyBase64: fc.uint8Array({ maxLength: 20 }).map(bytes => Buffer.from(bytes).toString('base64')),
@@ -305,7 +306,18 @@ function withoutContradictions(value: unknown): Asked {
 }
 
 function expectKept(asked: Asked, task: Asked): void {
-  const { targetUrl, method = 'POST', headers = {}, body, bodyBase64, policyId = 'default', policy, ...rest } = asked
+  const {
+    targetUrl,
+    method = 'POST',
+    headers = {},
+    body,
+    bodyBase64,
+    policyId = 'default',
+    policy,
+    callbackUrl,
+    ...rest
+  } = asked
+  assert.equal(task['callbackUrl'], callbackUrl === undefined ? undefined : new URL(callbackUrl).href)
   assert.equal(task['targetUrl'], new URL(targetUrl).href)
   assert.equal(task['method'], method)
   // A name may be a secret's by chance.

@@ -21,6 +21,7 @@
  */
 import { describe } from 'vitest'
 import { examineBodies } from './conformance/bodies.conformance.ts'
+import { examineCallbacks } from './conformance/callbacks.conformance.ts'
 import { examineClaims } from './conformance/claim.conformance.ts'
 import { examineDurability } from './conformance/durability.conformance.ts'
 import type { OpenStore } from './conformance/exam.test-kit.ts'
@@ -47,6 +48,7 @@ export function describeTaskStore(name: string, open: OpenStore): void {
     examineReplays(open)
     examineReading(open)
     examineRecords(open)
+    examineCallbacks(open)
     examineBodies(open)
     examineUpkeep(open)
     examineDurability(open)

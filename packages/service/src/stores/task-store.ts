@@ -18,6 +18,7 @@ import type { NewTask } from '../task/accept.ts'
 import type { Settlement } from '../task/settle.ts'
 import type { AttemptRow, ClaimedTask, Task, TaskStatus } from '../task/task.ts'
 import type { BodyStoring } from './body-records.ts'
+import type { CallbackStore } from './callback-records.ts'
 import type { AuditLine, OperatorStore } from './operator-records.ts'
 import type {
   AttemptsPage,
@@ -39,12 +40,13 @@ import type {
 import type { Replay, ReplayStore } from './replays.ts'
 
 export type * from './body-records.ts'
+export type * from './callback-records.ts'
 export * from './operator-records.ts'
 export * from './store-errors.ts'
 export type * from './records.ts'
 export type * from './replays.ts'
 
-export interface TaskStore extends OperatorStore, ReplayStore, BodyStoring {
+export interface TaskStore extends OperatorStore, ReplayStore, BodyStoring, CallbackStore {
   readonly kind: string
   /** What acknowledged work survives: the end of the process, or the loss of power too. */
   readonly durability: 'none' | 'power-loss'

@@ -17,6 +17,7 @@ export interface TaskOrder {
   readonly attemptsMade?: number
   readonly elapsedMs?: number
   readonly metadata?: Metadata
+  readonly callbackUrl?: string
   /** Tells a repeated request from another one with the same key. */
   readonly requestHash: string
 }
@@ -55,7 +56,17 @@ const LEASE_MARGIN_MS = 15_000
 export const INLINE_POLICY = 'inline'
 
 export function accept(order: TaskOrder, policy: PolicyInForce, moment: { now: number; roll: number }): NewTask {
-  const { taskId, tenant, destination, request, deadlineAt, metadata, requestHash, attemptsMade = 0 } = order
+  const {
+    taskId,
+    tenant,
+    destination,
+    request,
+    deadlineAt,
+    metadata,
+    callbackUrl,
+    requestHash,
+    attemptsMade = 0,
+  } = order
   const { document } = policy
   const createdAt = moment.now
   const firstAt = Math.max(createdAt, order.notBefore ?? createdAt + (order.delayMs ?? 0))
@@ -77,6 +88,7 @@ export function accept(order: TaskOrder, policy: PolicyInForce, moment: { now: n
     ...(deadlineAt !== undefined && { deadlineAt }),
     leaseMs: document.attemptTimeoutMs + LEASE_MARGIN_MS,
     ...(metadata !== undefined && { metadata }),
+    ...(callbackUrl !== undefined && { callbackUrl }),
     progress: {
       generation: 1,
       attemptNumber: attemptsMade,

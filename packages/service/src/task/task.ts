@@ -68,6 +68,8 @@ export interface AcceptedTask {
   /** How long a claim holds the task: an attempt's time-out and a margin. */
   readonly leaseMs: number
   readonly metadata?: Metadata
+  /** Told of its end. */
+  readonly callbackUrl?: string
 }
 
 export interface TaskRequest {

@@ -20,6 +20,7 @@ export interface RetryTaskInput {
   readonly attemptsMade?: number
   readonly elapsedMs?: number
   readonly metadata?: { readonly [name: string]: string }
+  readonly callbackUrl?: string
 }
 
 export type Method = (typeof METHODS)[number]
@@ -83,6 +84,13 @@ export const RETRY_TASK_INPUT: Schema<RetryTaskInput> = schemaOf(
       metadata: Type.Optional(
         textByName({ description: 'Kept and shown, never sent.', mostEntries: 20, longestName: 100, longestText: 500 }),
       ),
+      callbackUrl: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 8_192,
+          description: 'Told of the end, by one POST that is a task of its own.',
+        }),
+      ),
     },
     { $id: 'RetryTaskInput', additionalProperties: false, examples: [EXAMPLE] },
   ),
@@ -108,4 +116,7 @@ export const OTHER_WORDS: { readonly [word: string]: string } = {
   maxAttempts: 'policy: { "maxAttempts": … }',
   timeout: 'policy: { "attemptTimeoutMs": … }',
   tags: 'metadata',
+  webhook: 'callbackUrl',
+  callback: 'callbackUrl',
+  onComplete: 'callbackUrl',
 }

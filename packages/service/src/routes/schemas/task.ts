@@ -32,6 +32,7 @@ export interface ShownTask {
   readonly deadlineAt?: number
   readonly generation: number
   readonly metadata?: Metadata
+  readonly callbackUrl?: string
   readonly version: number
   readonly note?: string
 }
@@ -109,6 +110,7 @@ export const RETRY_TASK: TSchema = Type.Object(
     deadlineAt: Type.Optional(instant('The deadline that the caller gave.')),
     generation: Type.Integer({ description: '1, and one more with every replay.' }),
     metadata: Type.Optional(textByName({ description: 'As given.' })),
+    callbackUrl: Type.Optional(Type.String({ description: 'Told of its end.' })),
     version: Type.Integer({ description: 'Grows with every change; also the ETag.' }),
     note: Type.Optional(Type.String({ description: 'What whoever created it should know.' })),
   },

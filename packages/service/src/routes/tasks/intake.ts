@@ -1,13 +1,13 @@
 /** From what a caller asked for to a task that the store can take: an order that is right, or every problem at once. */
-import type { Problem, Random } from '@secondwind/resilience'
+import type { Problem } from '@secondwind/resilience'
 import { check } from '@secondwind/resilience/rules'
 import type { PolicyName } from '../../stores/task-store.ts'
+import { newTaskId } from '../../new-task-id.ts'
 import { storeTimeAt, type BothClocks } from '../../stores/store-clock.ts'
 import type { BodyRecord } from '../../stores/task-store.ts'
+import { isCallbackKey } from '../../task/callback.ts'
 import { accept, INLINE_POLICY, type NewTask, type PolicyInForce } from '../../task/accept.ts'
-import { laneKey, partitionOf, type Lane } from '../../task/lane.ts'
 import type { TaskRequest } from '../../task/task.ts'
-import { TASK_ID_BYTES, taskIdOf } from '../../task/task-id.ts'
 import { Refusal, sentence } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import type { PolicyBook } from '../policies/policy-book.ts'
@@ -51,6 +51,8 @@ export async function readTask(asked: Asked, context: ApiContext, policies: Poli
   const [now, wallNow] = [context.clock.now(), context.wallNow()]
   const key = readKey(given.idempotencyKey, asked.keyHeader)
   const url = given.targetUrl === undefined ? FOUND_WRONG : readTargetUrl(given.targetUrl, context)
+  const callback =
+    given.callbackUrl === undefined ? NO_CALLBACK : readTargetUrl(given.callbackUrl, context, 'callbackUrl')
   const headers = readHeaders(given.headers ?? {}, valueOf(key))
   const body = readBody(given)
   const stored = given.bodyRef === undefined ? NO_STORED_BODY : await findBody(asked.tenant, given, context.store)
@@ -59,14 +61,15 @@ export async function readTask(asked: Asked, context: ApiContext, policies: Poli
     ...checkMetadata(given.metadata),
     ...contradictions(given, valueOf(policy)?.document, wallNow),
   ]
-  refuseWrong([policy, key, url, headers, body, stored], others)
+  refuseWrong([policy, key, url, callback, headers, body, stored], others)
   refuseLargeBody(sure(body), context.limits.bodyBytes)
 
   const { tenant } = asked
   const { origin: destination, href: targetUrl } = sure(url)
   const { method = 'POST' } = given
   const request = { targetUrl, method, body: sure(body), ...withStoredBody(sure(headers), sure(stored)) }
-  const carried = carriedFields(given)
+  const callbackUrl = sure(callback)?.href
+  const carried = { ...carriedFields(given), ...(callbackUrl !== undefined && { callbackUrl }) }
   const { policyId, document, isInline } = sure(policy)
   refuseClosedIntake({ tenant, destination }, policyId, context)
   const idempotencyKey = sure(key)
@@ -83,6 +86,7 @@ export async function readTask(asked: Asked, context: ApiContext, policies: Poli
   return accept(order, sure(policy), { now, roll: context.random() })
 }
 
+const NO_CALLBACK: Read<URL | undefined> = right(undefined)
 const NO_STORED_BODY: Read<BodyRecord | undefined> = right(undefined)
 
 /** What was uploaded keeps its type, unless the task gives another. */
@@ -138,6 +142,9 @@ async function sayUnknown({ tenant, policyId }: PolicyName, policies: PolicyBook
 const KEY = new RegExp(IDEMPOTENCY_KEY)
 
 function readKey(field: string | undefined, header: string | undefined): Read<string | undefined> {
+  const given = field ?? header
+  if (given !== undefined && isCallbackKey(given))
+    return wrong('idempotencyKey', given, 'is of the form that callbacks have: choose another')
   if (header === undefined) return right(field)
   if (!KEY.test(header)) return wrong('Idempotency-Key', header, 'must be 1 to 255 visible ASCII characters')
   if (field === undefined || field === header) return right(header)
@@ -176,12 +183,4 @@ function byStoreTime({ notBefore, deadlineAt }: Given, clocks: BothClocks): Pick
     ...(notBefore !== undefined && { notBefore: Math.ceil(storeTimeAt(notBefore, clocks)) }),
     ...(deadlineAt !== undefined && { deadlineAt: Math.floor(storeTimeAt(deadlineAt, clocks)) }),
   }
-}
-
-/** Filled anew for every id, and read before anybody else can be here. */
-const randomBytes = new Uint8Array(TASK_ID_BYTES)
-
-function newTaskId(lane: Lane, now: number, random: Random): string {
-  for (let at = 0; at < TASK_ID_BYTES; at++) randomBytes[at] = Math.floor(random() * 256)
-  return taskIdOf(now, partitionOf(laneKey(lane)), randomBytes)
 }

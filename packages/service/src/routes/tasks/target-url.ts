@@ -7,17 +7,21 @@ import { right, wrong, type Read } from './read.ts'
 const LONGEST_URL = 8_192
 
 /** An address that may be called, as far as its text tells; or what is wrong with it. */
-export function readTargetUrl(text: string, { checkTarget }: Pick<ApiContext, 'checkTarget'>): Read<URL> {
+export function readTargetUrl(
+  text: string,
+  { checkTarget }: Pick<ApiContext, 'checkTarget'>,
+  field = 'targetUrl',
+): Read<URL> {
   const url = URL.parse(text)
   // Whoever writes a password into an address should not find it in an answer.
   const is = text.includes('@') ? REDACTED : text
-  if (url === null) return wrong('targetUrl', is, 'must be an absolute address, such as https://api.example/charge')
+  if (url === null) return wrong(field, is, 'must be an absolute address, such as https://api.example/charge')
   const say = wrongWith(text, url)
-  if (say !== undefined) return wrong('targetUrl', is, say)
+  if (say !== undefined) return wrong(field, is, say)
   const forbidden = checkTarget?.(url.href)
   if (forbidden === undefined) return right(url)
   const alone = { code: 'target-forbidden', detail: sentence(forbidden) } as const
-  return { ...wrong('targetUrl', is, `must not be called: ${forbidden}`), alone }
+  return { ...wrong(field, is, `must not be called: ${forbidden}`), alone }
 }
 
 function wrongWith(text: string, url: URL): string | undefined {

@@ -9,7 +9,7 @@ import type { Explanation, ShownTask } from '../schemas/task.ts'
 
 /** A task for everybody's eyes: without its body, without secrets, with the sentence that says why it waits. */
 export function taskView(task: Task, context: ApiContext): ShownTask {
-  const { request, progress, state, policy, deadlineAt, metadata, lastAttempt } = task
+  const { request, progress, state, policy, deadlineAt, metadata, callbackUrl, lastAttempt } = task
   return {
     taskId: task.taskId,
     status: state.status,
@@ -31,6 +31,7 @@ export function taskView(task: Task, context: ApiContext): ShownTask {
     ...(deadlineAt !== undefined && { deadlineAt }),
     generation: progress.generation,
     ...(metadata !== undefined && { metadata }),
+    ...(callbackUrl !== undefined && { callbackUrl }),
     version: task.version,
   }
 }

@@ -253,6 +253,17 @@ export function examineReading(open: OpenStore): void {
       assert.deepEqual([lane?.attempts, lane?.firstAttempts], [3, 1])
     })
 
+    it('are a tenant’s own, wherever its page is said to begin', async () => {
+      const { store, add } = await sit(open)
+      for (const tenant of ['a', 'b', 'c']) await add({ tenant })
+      const { nextCursor } = await store.laneCounters({ limit: 1 })
+      const { items } = await store.laneCounters({ limit: 10, tenant: 'c', cursor: nextCursor! })
+      assert.deepEqual(
+        items.map(({ lane }) => lane.split(' ', 1)[0]),
+        ['c'],
+      )
+    })
+
     it('of lanes are one tenant’s if asked', async () => {
       const { store, add, all } = await sit(open)
       await add({ tenant: 'b' })

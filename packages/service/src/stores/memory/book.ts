@@ -1,4 +1,5 @@
 import type { NewTask } from '../../task/accept.ts'
+import { callbackKey, callbackOf, type Callback } from '../../task/callback.ts'
 import { laneKey, partitionOf, queueKey } from '../../task/lane.ts'
 import type { AttemptRow, Queue, Task, TaskStatus } from '../../task/task.ts'
 import { CauseBook } from './cause-book.ts'
@@ -52,6 +53,8 @@ export class Book {
   readonly dead: Line<Entry> = new Line()
   readonly causes: CauseBook = new CauseBook()
   readonly replays: ReplayBook = new ReplayBook()
+  /** Due, in the order of their ends. */
+  readonly callbacks: Map<string, Callback> = new Map()
   readonly lanes: Map<string, Tally> = new Map()
   readonly total: Tally = emptyTally()
   readonly #byId = new Map<string, Entry>()
@@ -112,6 +115,8 @@ export class Book {
     entry.task = { ...before, ...change, version: before.version + 1 }
     this.#enter(entry)
     this.replays.count(before, entry.task)
+    const callback = callbackOf(entry.task)
+    if (callback !== undefined) this.callbacks.set(callbackKey(callback), callback)
     return entry.task
   }
 

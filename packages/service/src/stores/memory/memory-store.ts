@@ -1,4 +1,5 @@
 import type { Clock } from '@secondwind/resilience'
+import { callbackKey } from '../../task/callback.ts'
 import { createStewards } from '../stewards.ts'
 import { createStoreClock } from '../store-clock.ts'
 import { StoreUnavailableError, type Answer, type AuditLine, type Changed, type TaskStore } from '../task-store.ts'
@@ -117,6 +118,13 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
     policy: (name, version) => read(() => policies.find(name, version)),
     policies: ask => read(() => policies.list(ask)),
     policyVersions: ask => read(() => policies.versions(ask)),
+
+    callbacks: ({ limit }) => apply(() => ({ callbacks: [...book.callbacks.values()].slice(0, limit) })),
+    strikeCallbacks: ends =>
+      apply(() => {
+        for (const end of ends) book.callbacks.delete(callbackKey(end))
+        return {}
+      }),
 
     writeRecord: ask => apply(now => records.write(ask, now)),
     record: name => read(() => records.find(name)),

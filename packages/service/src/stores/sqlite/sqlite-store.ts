@@ -132,6 +132,15 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
     policyVersions: async ask =>
       pageOf(await threads.read('policyVersions', from(ask, CURSORS.policyVersions)), CURSORS.policyVersions),
 
+    async callbacks(ask) {
+      const { now, answer } = await threads.write('callbacks', ask)
+      return { now, callbacks: answer }
+    },
+    async strikeCallbacks(ends) {
+      const { now } = await threads.write('strikeCallbacks', ends)
+      return { now }
+    },
+
     async writeRecord(ask) {
       const { now, answer } = await threads.write('writeRecord', ask)
       return { now, ...answer }

@@ -285,4 +285,22 @@ export const MIGRATIONS: readonly string[] = [
     bytes integer not null
   ) without rowid;
   `,
+
+  // Who wants to hear of the end of its task, and ends that are still to be told.
+  `
+  alter table task add column callback_url text;
+  create index task_with_callback on task (seq) where callback_url is not null;
+
+  create table callback (
+    callback_id integer primary key,
+    task_id text not null,
+    generation integer not null,
+    tenant text not null,
+    callback_url text not null,
+    status text not null,
+    reason text,
+    attempt_number integer not null,
+    unique (task_id, generation)
+  );
+  `,
 ]

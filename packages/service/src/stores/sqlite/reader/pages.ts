@@ -114,7 +114,9 @@ function lanePages(connection: Connection): Pages['laneCounters'] {
   return ({ tenant, lane: wanted, from, limit }) => {
     // A tenant's lanes begin with its name and a space; "!" is the character behind that.
     const [first, behind] = tenant === undefined ? ['', BEHIND_ALL] : [`${tenant} `, `${tenant}!`]
-    const range = [from?.[0] ?? first, behind, limit + 1] as const
+    // A place that somebody made up leads to nobody else's lanes.
+    const after = from !== undefined && from[0] > first ? from[0] : first
+    const range = [after, behind, limit + 1] as const
     const rows = wanted === undefined ? read(...range) : readOne(wanted, ...range)
     const { items, next } = cut(rows, limit, ([lane]) => [lane] as [string])
     return {

@@ -52,6 +52,7 @@ type AcceptedRow = readonly [
   createdAt: number,
   deadlineAt: number | null,
   leaseMs: number,
+  callbackUrl: string | null,
   bodyRef: string | null,
   bodyBytes: number | null,
   body: Bytes,
@@ -62,7 +63,7 @@ export type TaskRow = readonly [...AcceptedRow, ...ProgressRow]
 
 export const TASK_COLUMNS: string =
   'task_id, policy_id, policy_version, policy, idempotency_key, target_url, method, headers, metadata, created_at, ' +
-  `deadline_at, lease_ms, body_ref, body_bytes, body, ${PROGRESS_COLUMNS}`
+  `deadline_at, lease_ms, callback_url, body_ref, body_bytes, body, ${PROGRESS_COLUMNS}`
 
 /** Where each value stands in the row. */
 export const AT = {
@@ -78,17 +79,18 @@ export const AT = {
   createdAt: 9,
   deadlineAt: 10,
   leaseMs: 11,
-  bodyRef: 12,
-  bodyBytes: 13,
-  body: 14,
-  progress: 15,
-  attemptNumber: 16,
-  replayId: 21,
+  callbackUrl: 12,
+  bodyRef: 13,
+  bodyBytes: 14,
+  body: 15,
+  progress: 16,
+  attemptNumber: 17,
+  replayId: 22,
   /** Only in rows of leases. */
-  dueAt: 22,
-  endsAt: 23,
-  cancelRequested: 24,
-  claimedAt: 25,
+  dueAt: 23,
+  endsAt: 24,
+  cancelRequested: 25,
+  claimedAt: 26,
 } as const
 
 export function acceptedOf(row: TaskRow | HeldRow, lane: string): AcceptedTask {
@@ -97,6 +99,7 @@ export function acceptedOf(row: TaskRow | HeldRow, lane: string): AcceptedTask {
   const policy = row[AT.policy]
   const deadlineAt = row[AT.deadlineAt]
   const metadata = row[AT.metadata]
+  const callbackUrl = row[AT.callbackUrl]
   const bodyRef = row[AT.bodyRef]
   return {
     taskId,
@@ -117,6 +120,7 @@ export function acceptedOf(row: TaskRow | HeldRow, lane: string): AcceptedTask {
     ...(deadlineAt !== null && { deadlineAt }),
     leaseMs: row[AT.leaseMs],
     ...(metadata !== null && { metadata: JSON.parse(metadata) as Metadata }),
+    ...(callbackUrl !== null && { callbackUrl }),
   }
 }
 
@@ -145,6 +149,7 @@ export function newRow(task: NewTask): NewRow {
     task.createdAt,
     task.deadlineAt ?? null,
     task.leaseMs,
+    task.callbackUrl ?? null,
     request.storedBody?.bodyRef ?? null,
     request.storedBody?.sizeBytes ?? null,
     bytesToText(request.body),

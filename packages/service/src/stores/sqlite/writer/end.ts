@@ -2,6 +2,7 @@ import type { GiveUpReason } from '@secondwind/resilience'
 import type { TaskStatus } from '../../../task/task.ts'
 import type { Standing } from '../rows/standing.ts'
 import type { LaneEntry } from '../tables/lanes.ts'
+import { tellEnd } from './tell-end.ts'
 import type { Writer } from './writer.ts'
 
 export interface End {
@@ -23,4 +24,5 @@ export function end(writer: Writer, { seq, lane, standing, version, from, status
   log.supersede(standing, { seq, at, status, reason, queueId: null, dueAt: null, version, progress, previous })
   lanes.move(lane, from, status)
   replays.countChange(replayId, { from, status, attemptNumber })
+  tellEnd(writer, { seq, status, reason, progress })
 }

@@ -58,6 +58,7 @@ function takeIn(writer: Writer, task: NewRow): Enqueued | undefined {
   const queue = lanes.queueOf(laneName, queueName)
   const seq = tasks.add(task, queue)
   if (seq === undefined) return undefined
+  if (row[AT.callbackUrl] !== null) writer.callbacks.expect()
   waiting.add(queue.queueId, [dueAt, seq, 0, 1])
   spans.widen(seq, row[AT.createdAt])
   lanes.move(queue.lane, null, 'PENDING')

@@ -2,6 +2,7 @@ import type { TaskStatus } from '../../../task/task.ts'
 import { attemptEndOf, hasAttempt } from '../rows/attempt-rows.ts'
 import type { SettlementRow } from '../rows/task-rows.ts'
 import type { LeaseEntry } from '../tables/leases.ts'
+import { tellEnd } from './tell-end.ts'
 import type { Writer } from './writer.ts'
 
 export type SettledWord = TaskStatus | 'lost'
@@ -51,5 +52,6 @@ function settleOne(writer: Writer, settlement: SettlementRow, lease: LeaseEntry)
   const [ordinal, , , outcome] = attempt
   const firstOutcome = ordinal === 1 && outcome !== null ? outcome : undefined
   replays.countChange(replayId, { from: 'IN_FLIGHT', status, attemptNumber, firstOutcome })
+  tellEnd(writer, { seq, status, reason, progress })
   return status
 }

@@ -1,4 +1,5 @@
 import type { ReplayCounts } from '../../../task/replay/counts.ts'
+import type { Callback } from '../../../task/callback.ts'
 import type { Task } from '../../../task/task.ts'
 import type {
   Changed,
@@ -7,6 +8,7 @@ import type {
   BodyName,
   BodyRecord,
   Counters,
+  EndName,
   Enqueued,
   Expire,
   Fleet,
@@ -72,6 +74,8 @@ export interface WriterVerbs {
   counters(ask: null): Counters
   putPolicy(ask: NewPolicy): PutPolicy
   policy(ask: { readonly name: PolicyName; readonly version?: number }): PolicyRecord | undefined
+  callbacks(ask: { readonly limit: number }): Callback[]
+  strikeCallbacks(ends: readonly EndName[]): null
   writeRecord(ask: WriteRecord): WrittenRecord
   record(name: RecordName): OperatorRecord | undefined
   sweepAudit(ask: SweepAudit): number
@@ -128,6 +132,11 @@ export const VERBS: { readonly [V in Verb]: (writer: Writer, ask: AskOf<V>) => A
   counters: ({ lanes }) => ({ tasks: { ...lanes.totals } }),
   putPolicy,
   policy: ({ policies }, { name, version }) => policies.read(name, version),
+  callbacks: ({ callbacks }, { limit }) => callbacks.due(limit),
+  strikeCallbacks({ callbacks }, ends) {
+    for (const end of ends) callbacks.strike(end)
+    return null
+  },
   writeRecord,
   record: ({ records }, name) => records.find(name),
   sweepAudit: ({ audit }, { before, limit }) => audit.sweep(before, limit),
@@ -170,6 +179,7 @@ export const READS: ReadonlySet<Verb> = new Set<Verb>([
   'counters',
   'policy',
   'record',
+  'callbacks',
   'body',
   'keptLocations',
 ])

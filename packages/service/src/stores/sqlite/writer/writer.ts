@@ -4,6 +4,7 @@ import type { Connection } from '../file/connection.ts'
 import { readWholeTasks, type WholeTasks } from '../rows/whole-tasks.ts'
 import { createAudit, type Audit } from '../tables/audit.ts'
 import { createBodies, type Bodies } from '../tables/bodies.ts'
+import { createCallbacks, type Callbacks } from '../tables/callbacks.ts'
 import { createDeadLetters, type DeadLetters } from '../tables/dead-letters.ts'
 import { createLanes, type Lanes, type QueueEntry } from '../tables/lanes.ts'
 import { createLeases, type LeaseEntry, type Leases } from '../tables/leases.ts'
@@ -35,6 +36,7 @@ export interface Writer {
   readonly policies: Policies
   readonly memories: Memories
   readonly records: Records
+  readonly callbacks: Callbacks
   readonly audit: Audit
   readonly sweeps: Sweeps
   readonly whole: WholeTasks
@@ -59,6 +61,7 @@ export function createWriter(connection: Connection): Writer {
   const leases = createLeases(connection)
   const replays = createReplays(connection)
   const log = createLog(connection)
+  const callbacks = createCallbacks(connection)
   const writeInstant = connection.write('update store set last_at = ?1 where last_at < ?1')
   const countChanges = connection.row<[number]>('select total_changes()')
   const stewards = createStewards()
@@ -85,6 +88,7 @@ export function createWriter(connection: Connection): Writer {
     policies: createPolicies(connection),
     memories: createMemories(connection),
     records: createRecords(connection),
+    callbacks,
     audit: createAudit(connection),
     sweeps: createSweeps(connection),
     whole: readWholeTasks(connection),
@@ -104,7 +108,7 @@ export function createWriter(connection: Connection): Writer {
     },
     recall() {
       changesBefore = countChanges()![0]
-      if (!knows) for (const part of [lanes, tasks, log]) part.recall()
+      if (!knows) for (const part of [lanes, tasks, log, callbacks]) part.recall()
       knows = true
     },
     flush() {

@@ -1,0 +1,62 @@
+import type { GiveUpReason } from '@secondwind/resilience'
+import type { Callback } from '../../../task/callback.ts'
+import type { EndName } from '../../task-store.ts'
+import type { Connection } from '../file/connection.ts'
+
+/** Ends that somebody wants to hear of. */
+export interface Callbacks {
+  /** A task came that has one. */
+  expect(): void
+  /** Where the end of this task is to be told; nearly always nowhere, and then nothing is read. */
+  urlOf(seq: number): string | undefined
+  add(callback: Callback): void
+  due(limit: number): Callback[]
+  strike(end: EndName): void
+  /** Reads whether any task has one. */
+  recall(): void
+}
+
+type CallbackRow = [
+  taskId: string,
+  generation: number,
+  tenant: string,
+  callbackUrl: string,
+  status: Callback['status'],
+  reason: GiveUpReason | null,
+  attemptNumber: number,
+]
+
+const COLUMNS = 'task_id, generation, tenant, callback_url, status, reason, attempt_number'
+
+export function createCallbacks(connection: Connection): Callbacks {
+  const readAny = connection.row<[number]>(
+    'select seq from task where callback_url is not null and seq > 0 order by seq limit 1',
+  )
+  const readUrl = connection.row<[string | null]>('select callback_url from task where seq = ?')
+  const insert = connection.write(
+    `insert into callback (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+  )
+  const readDue = connection.rows<CallbackRow>(
+    `select ${COLUMNS} from callback where callback_id > 0 order by callback_id limit ?`,
+  )
+  const remove = connection.write('delete from callback where task_id = ? and generation = ?')
+  let isExpected = false
+  return {
+    expect() {
+      isExpected = true
+    },
+    urlOf: seq => (isExpected ? (readUrl(seq)?.[0] ?? undefined) : undefined),
+    add({ taskId, generation, tenant, callbackUrl, status, reason, attemptNumber }) {
+      insert(taskId, generation, tenant, callbackUrl, status, reason ?? null, attemptNumber)
+    },
+    due: limit => readDue(limit).map(callbackOf),
+    strike: ({ taskId, generation }) => void remove(taskId, generation),
+    recall() {
+      isExpected = readAny() !== undefined
+    },
+  }
+}
+
+function callbackOf([taskId, generation, tenant, callbackUrl, status, reason, attemptNumber]: CallbackRow): Callback {
+  return { taskId, generation, tenant, callbackUrl, status, ...(reason !== null && { reason }), attemptNumber }
+}
