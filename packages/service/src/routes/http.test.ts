@@ -29,7 +29,7 @@ describe('a request that leads nowhere', () => {
       return answer.json.detail
     }
     assert.equal(await detailOf('/retry-task'), 'Nothing is there; did you mean /retry-tasks?')
-    assert.equal(await detailOf('/destinations/'), 'Nothing is there; did you mean /destinations?')
+    assert.equal(await detailOf('/dead-letters/'), 'Nothing is there; did you mean /dead-letters?')
     assert.equal(await detailOf('/'), 'Nothing is there; /openapi.json lists every path.')
     assert.equal(await detailOf(`/${'x'.repeat(1_000)}`), 'Nothing is there; /openapi.json lists every path.')
   })
@@ -254,7 +254,7 @@ describe('a request that is no HTTP, too long or too slow', () => {
   it('is told which part of its address is too long, or not encoded', async () => {
     const { ask } = await serve()
     assert.deepEqual(refusalOf(await ask('GET', `/retry-tasks?cursor=${'x'.repeat(9_000)}`)), [414, 'url-too-long'])
-    assert.deepEqual(refusalOf(await ask('GET', `/retry-policies/${'x'.repeat(500)}`)), [414, 'url-too-long'])
+    assert.deepEqual(refusalOf(await ask('GET', `/retry-policies/${'x'.repeat(600)}`)), [414, 'url-too-long'])
     assert.deepEqual(refusalOf(await ask('GET', '/retry-policies/%zz')), [400, 'bad-http'])
   })
 })
