@@ -1,11 +1,13 @@
 /** The service, put together: a store, a dispatcher, a target, an API, and what can be seen of them. */
-import { presets, systemClock, systemRandom, type Clock } from '@secondwind/resilience'
+import { systemClock, systemRandom, type Clock } from '@secondwind/resilience'
 import type { FastifyInstance } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { DEFAULT_TENANT } from './access/caller.ts'
+import { seedDefaultPolicy } from './access/default-policy.ts'
 import { KeyRing } from './access/key-ring.ts'
 import { SigningSecrets } from './access/signing-secrets.ts'
+import { CallbackRunner } from './callbacks/callback-runner.ts'
 import type { ServiceConfig } from './config.ts'
 import { createDispatcher, type Dispatcher } from './dispatch/dispatcher.ts'
 import { openBodies, openStore, sayStore } from './open-stores.ts'
@@ -50,6 +52,8 @@ export interface Service {
   /** Where tasks are kept, in words. */
   readonly store: string
   readonly version: string
+  /** Whether requests need a key, as of now. */
+  readonly hasKeys: boolean
   /** No new attempts, those under way are finished or cut off, everything is closed. */
   stop(): Promise<void>
 }
@@ -64,7 +68,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, isDevelopment, log, logLevel, clock = systemClock } = options
   const store = await openStore(config)
   const bodies = await openBodies(config, store)
-  await seedDefaultPolicy(store)
+  await seedDefaultPolicy(store, DEFAULT_TENANT)
   const now = (): number => dispatcher.now()
   const keys = new KeyRing({ store, now, ...(config.adminKey !== undefined && { adminKey: config.adminKey }) })
   const secrets = new SigningSecrets(store, now)
@@ -97,6 +101,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     slots: config.concurrency,
     signingSecretsOf: ({ tenant, destination }) => secrets.of(tenant, destination),
     events: tellAll(listeners),
+  })
+  const callbacks = new CallbackRunner({
+    store,
+    clock,
+    now,
+    random: systemRandom,
+    backlog: DEFAULT_LIMITS.backlog,
+    onProblem: error => api.log.warn({ error }, 'a callback could not be made; it is tried again'),
   })
   const replays = new ReplayRunner({
     store,
@@ -151,6 +163,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   dispatcher.start()
   sampling.start()
   void replays.run(upkeep.signal)
+  void callbacks.run(upkeep.signal)
   const tidying = {
     store,
     clock,
@@ -163,6 +176,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     url,
     store: sayStore(config),
     version: VERSION,
+    get hasKeys() {
+      return keys.isInForce
+    },
     async stop() {
       // At once: a client that has sent half a request keeps the API open, and must not keep attempts going.
       const stopped = dispatcher.stop({ graceMs: GRACE_MS })
@@ -172,13 +188,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       await closeAll()
     },
   }
-}
-
-/** What tasks without a policy of their own get; an operator's own version of it stays as it is. */
-async function seedDefaultPolicy(store: TaskStore): Promise<void> {
-  const document = presets.service.retry
-  const name = { tenant: DEFAULT_TENANT, policyId: document.policyId! }
-  if ((await store.policy(name)) === undefined) await store.putPolicy({ ...name, document })
 }
 
 /** Whoever can reach a service without keys could have requests sent in its name, and read everybody's tasks. */

@@ -1,14 +1,14 @@
 import type { Service } from '@secondwind/service'
 
 /** Where it listens, where the data is, and a line that works when pasted. */
-export function introduce({ url, store, version }: Service, isDevelopment: boolean): string {
+export function introduce({ url, store, version, hasKeys }: Service, isDevelopment: boolean): string {
   const lines = [
     '',
     `  secondwind ${isDevelopment ? 'dev' : 'serve'} ${version}`,
     '',
     `  API        ${url}`,
     `  Data       ${store}`,
-    `  Keys       none: loopback only`,
+    `  Keys       ${hasKeys ? 'every request needs one' : 'none: loopback only'}`,
     ...(isDevelopment ? practice(url) : []),
     '',
   ]

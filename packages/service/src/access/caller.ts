@@ -7,6 +7,8 @@ export interface Caller {
   /** Runs the service: may act for any tenant, and sees what belongs to none. */
   readonly isOperator: boolean
   readonly scopes: ReadonlySet<Scope>
+  /** The hash of the secret that it came with: a key has two during a rotation. */
+  readonly secretHash?: string
 }
 
 export type Scope = (typeof SCOPES)[number]

@@ -88,6 +88,25 @@ describe('a ring of keys', () => {
     assert.equal(ring.hasOtherAdmin('any'), true)
   })
 
+  it('ends the leave of whoever came with a text that is no longer good', async () => {
+    const { ring, add, store, clock } = setting()
+    const text = await add('acme', ['read'])
+    const caller = ring.callerWith(writeKey(text))!
+    const hashes = [{ hash: hashOf('new') }, { hash: hashOf(text.secret), until: clock.now() }]
+    const document = { scopes: ['read'], createdBy: 'local', hashes }
+    await store.writeRecord({ kind: 'key', id: text.keyId, tenant: 'acme', document, ifVersion: 1 })
+    await ring.load()
+    assert.equal(ring.isStillGood(caller), false)
+  })
+
+  it('stays in force when the last key is gone: the door does not open by itself', async () => {
+    const { ring, add, store } = setting()
+    const { keyId: id } = await add('acme', ['read'])
+    await store.writeRecord({ kind: 'key', id, tenant: 'acme', document: null, ifVersion: 1 })
+    await ring.load()
+    assert.equal(ring.isInForce, true)
+  })
+
   it('says of somebody who was let in whether it still would be', async () => {
     const { ring, add, store } = setting()
     const text = await add('acme', ['read'])

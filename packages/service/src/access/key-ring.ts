@@ -1,7 +1,8 @@
 /**
  * Who may come in.
  *
- *  1. As soon as there is one key, every request needs one: a key that has expired or was forgotten opens no door.
+ *  1. As soon as there is one key, every request needs one, as long as the process lives: neither a key that has expired nor
+ *     the last one that was revoked opens the door.
  *  2. All keys are at hand: a request costs one hash, and a stranger's guess never reaches the store.
  *  3. Whoever writes a key has it read anew at once; other instances hear of it at their next beat.
  */
@@ -28,6 +29,7 @@ export class KeyRing {
   readonly #adminHash: string | undefined
   #keys: ReadonlyMap<string, KnownKey> = new Map()
   #tenants: ReadonlySet<string> = new Set()
+  #hasHadKeys = false
 
   constructor(options: KeyRingOptions) {
     this.#options = options
@@ -36,7 +38,7 @@ export class KeyRing {
 
   /** Whether requests need a key. */
   get isInForce(): boolean {
-    return this.#adminHash !== undefined || this.#keys.size > 0
+    return this.#adminHash !== undefined || this.#hasHadKeys
   }
 
   async load(): Promise<void> {
@@ -44,6 +46,7 @@ export class KeyRing {
     const [keys, tenants] = await Promise.all([everyRecord(store, 'key'), everyRecord(store, 'tenant')])
     this.#keys = new Map(keys.map(record => [record.id, keyOf(record)]))
     this.#tenants = new Set(tenants.map(({ id }) => id))
+    this.#hasHadKeys ||= keys.length > 0
   }
 
   hasTenant(tenant: string): boolean {
@@ -56,28 +59,30 @@ export class KeyRing {
     const text = readKey(token)
     const key = text && this.#keys.get(text.keyId)
     if (text === undefined || key === undefined) return undefined
-    const now = this.#options.now()
-    const given = hashOf(text.secret)
-    const isRight = key.document.hashes.some(({ hash, until = Infinity }) => isSameHash(hash, given) && now < until)
-    return isRight && now < (key.document.expiresAt ?? Infinity) ? key.caller : undefined
+    const secretHash = hashOf(text.secret)
+    return this.#isGood(key, secretHash) ? { ...key.caller, secretHash } : undefined
   }
 
   /** Whether somebody who was let in would be let in now: streams are open for hours. */
-  isStillGood({ actor }: Caller): boolean {
+  isStillGood({ actor, secretHash = '' }: Caller): boolean {
     if (!this.isInForce) return true
     if (actor === ADMIN_CALLER.actor) return this.#adminHash !== undefined
     const key = this.#keys.get(actor)
-    return key !== undefined && this.#options.now() < (key.document.expiresAt ?? Infinity)
+    return key !== undefined && this.#isGood(key, secretHash)
   }
 
-  /** Whether somebody could still manage keys if this one were gone. */
+  /** Whether somebody could still manage keys, and for good, if this one were gone. */
   hasOtherAdmin(keyId: string): boolean {
     if (this.#adminHash !== undefined) return true
-    const now = this.#options.now()
     return [...this.#keys].some(
       ([id, { caller, document }]) =>
-        id !== keyId && caller.isOperator && caller.scopes.has('admin') && now < (document.expiresAt ?? Infinity),
+        id !== keyId && caller.isOperator && caller.scopes.has('admin') && document.expiresAt === undefined,
     )
+  }
+
+  #isGood({ document: { hashes, expiresAt = Infinity } }: KnownKey, given: string): boolean {
+    const now = this.#options.now()
+    return now < expiresAt && hashes.some(({ hash, until = Infinity }) => now < until && isSameHash(hash, given))
   }
 }
 

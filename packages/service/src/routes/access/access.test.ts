@@ -105,6 +105,37 @@ describe('a service with keys', () => {
     assert.deepEqual([status, (json as { code: string }).code], [409, 'last-admin'])
   })
 
+  it('keeps one of two such keys that revoke each other at the same moment', async () => {
+    const { as, operator } = await guarded()
+    const made = await as('POST', '/keys', { key: operator, body: { scopes: ['admin'], isOperator: true } })
+    const { key: other, keyId } = made.json as { key: string; keyId: string }
+    const answers = await Promise.all([
+      as('DELETE', `/keys/${keyId}`, { key: operator }),
+      as('DELETE', `/keys/${operator.split('_')[1]}`, { key: other }),
+    ])
+    // Whoever comes second is the last one left, or is no longer known.
+    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+    assert.equal((await as('GET', '/keys')).status, 401)
+  })
+
+  it('does not count a key that will expire among those with which keys can be made', async () => {
+    const { as, operator, clock } = await guarded()
+    const body = { scopes: ['admin'], isOperator: true, expiresAt: clock.now() + 60_000 }
+    const { key } = (await as('POST', '/keys', { key: operator, body })).json as { key: string }
+    const { status, json } = await as('DELETE', `/keys/${operator.split('_')[1]}`, { key })
+    assert.deepEqual([status, (json as { code: string }).code], [409, 'last-admin'])
+  })
+
+  it('leaves a tenant that is there as it is', async () => {
+    const { as, operator, addTenant } = await guarded()
+    await addTenant('acme')
+    const own = { key: operator, tenant: 'acme' }
+    await as('POST', '/retry-policies', { ...own, body: { policyId: 'default', maxAttempts: 2 } })
+    assert.equal((await as('POST', '/tenants', { key: operator, body: { tenant: 'acme' } })).status, 409)
+    const { json } = await as('GET', '/retry-policies/default', own)
+    assert.equal((json as { maxAttempts: number }).maxAttempts, 2)
+  })
+
   it('lets a tenant make keys of its own and of nobody else', async () => {
     const { as, keyFor, addTenant } = await guarded()
     await addTenant('acme')

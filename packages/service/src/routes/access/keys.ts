@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import type { Caller } from '../../access/caller.ts'
 import { EVERY_TENANT, MOST_KEYS, type KeyDocument } from '../../access/documents.ts'
+import { overlapped } from '../../access/overlap.ts'
 import { hashOf, newKeyText, writeKey } from '../../access/key-text.ts'
 import type { OperatorRecord } from '../../stores/task-store.ts'
 import { Refusal } from '../answers/refusal.ts'
@@ -33,6 +34,7 @@ interface OneKey {
 
 export function addKeys(api: FastifyInstance, context: ApiContext): void {
   const { store, keys, clock } = context
+  let revoking: Promise<unknown> = Promise.resolve()
 
   api.post<{ Body: NewKey }>(
     '/keys',
@@ -118,8 +120,7 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
       const document = documentOf(record)
       const { secret } = newKeyText(randomBytes)
       const until = clock.now() + overlapMs
-      const [{ hash }] = document.hashes as [{ hash: string }]
-      const rotated = { ...document, hashes: [{ hash: hashOf(secret) }, { hash, until }] }
+      const rotated = { ...document, hashes: overlapped({ hash: hashOf(secret) }, document.hashes, until) }
       const written = await store.writeRecord({
         ...namesOf(record),
         document: rotated,
@@ -146,27 +147,33 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
       }),
     },
     async (request, reply) => {
-      const record = await ownKey(request, context)
-      const isLast = record.tenant === EVERY_TENANT && !keys.hasOtherAdmin(record.id)
-      if (isLast)
-        throw new Refusal('last-admin', {
-          detail: 'It is the last key with which keys can be made: make another one with isOperator and admin first.',
-        })
-      const audit = lineBy(callerOf(request), 'key.revoke', record.id, request.query.reason)
-      const written = await store.writeRecord({
-        ...namesOf(record),
-        document: null,
-        ifVersion: record.version,
-        audit,
-      })
-      if (written.kind !== 'removed') throw changedMeanwhile()
-      await keys.load()
-      return reply.send(keyView(record))
+      // One after the other: two that revoke each other would each find the other one left.
+      const revoked = revoking.then(() => revoke(request, context))
+      revoking = revoked.catch(() => undefined)
+      return reply.send(keyView(await revoked))
     },
   )
 }
 
 const DAY_MS = 86_400_000
+
+async function revoke(request: FastifyRequest<OneKey>, context: ApiContext): Promise<OperatorRecord> {
+  const { store, keys } = context
+  const record = await ownKey(request, context)
+  if (record.tenant === EVERY_TENANT && !keys.hasOtherAdmin(record.id))
+    throw new Refusal('last-admin', {
+      detail: 'No other key could make keys for good: make one with isOperator and admin, without an end, first.',
+    })
+  const written = await store.writeRecord({
+    ...namesOf(record),
+    document: null,
+    ifVersion: record.version,
+    audit: lineBy(callerOf(request), 'key.revoke', record.id, request.query.reason),
+  })
+  if (written.kind !== 'removed') throw changedMeanwhile()
+  await keys.load()
+  return record
+}
 
 /** A key gives no more than its maker has, and the first one must be able to make others. */
 function refuseUnfit({ isOperator = false, scopes, expiresAt }: NewKey, caller: Caller, context: ApiContext): void {

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { hash, randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import { MOST_SECRETS, type SecretDocument } from '../../access/documents.ts'
+import { overlapped } from '../../access/overlap.ts'
 import type { OperatorRecord } from '../../stores/task-store.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
@@ -123,11 +124,7 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
       const record = await ownSecret(request, context)
       const document = documentOf(record)
       const secret = newSecret()
-      const [before] = document.secrets as [SecretDocument['secrets'][number]]
-      const rotated: SecretDocument = {
-        ...document,
-        secrets: [{ secret }, { secret: before.secret, until: clock.now() + overlapMs }],
-      }
+      const rotated = { ...document, secrets: overlapped({ secret }, document.secrets, clock.now() + overlapMs) }
       const written = await store.writeRecord({
         kind: 'secret',
         id: record.id,

@@ -1,9 +1,9 @@
-import { presets } from '@secondwind/resilience'
 import type { FastifyInstance } from 'fastify'
 import { DEFAULT_TENANT } from '../../access/caller.ts'
 import { EVERY_TENANT, MOST_TENANTS } from '../../access/documents.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
+import { seedDefaultPolicy } from '../../access/default-policy.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { callerOf } from '../requests/caller.ts'
 import { readNumbers } from '../requests/query.ts'
@@ -32,10 +32,10 @@ export function addTenants(api: FastifyInstance, { store, keys }: ApiContext): v
     },
     async (request, reply) => {
       const { tenant, reason } = request.body
-      if (tenant === DEFAULT_TENANT) throw taken(tenant)
+      const isThere = tenant === DEFAULT_TENANT || (await store.record({ kind: 'tenant', id: tenant })) !== undefined
+      if (isThere) throw taken(tenant)
       // First what its tasks are accepted under: a tenant without a policy could hand over nothing.
-      const document = presets.service.retry
-      await store.putPolicy({ tenant, policyId: document.policyId!, document })
+      await seedDefaultPolicy(store, tenant)
       const written = await store.writeRecord({
         kind: 'tenant',
         id: tenant,

@@ -4,6 +4,7 @@ import { BodyTooLargeError, type KeptBody } from '../../bodies/body-store.ts'
 import type { BodyRecord } from '../../stores/task-store.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
+import { refuseClosedUploads } from '../tasks/closed-intake.ts'
 import { callerOf } from '../requests/caller.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { BYTES, bodyRefField, type ShownBody } from '../schemas/body.ts'
@@ -46,6 +47,7 @@ export function addBodies(api: FastifyInstance, context: ApiContext, intake: Int
     async (request, reply) => {
       intake.limit()
       const { tenant } = callerOf(request)
+      refuseClosedUploads(tenant, context)
       const contentType = typeOf(request)
       const kept = await receive(request, context)
       const { bodyRef } = kept

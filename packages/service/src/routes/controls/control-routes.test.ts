@@ -150,6 +150,16 @@ describe('intake-off', () => {
     assert.equal((await ask('POST', '/retry-tasks', { body: TASK })).status, 201)
   })
 
+  it('of a whole tenant turns bodies away, too: they are the largest thing that comes in', async () => {
+    const served = await serve()
+    const upload = () => served.ask('POST', '/bodies', { body: 'bytes', headers: { 'content-type': 'text/plain' } })
+    await created(served, { level: 'intake-off', scope: { kind: 'tenant' }, reason: 'the disk is full' })
+    const refused = await upload()
+    assert.deepEqual([refused.status, refused.json.code], [503, 'intake-off'])
+    await served.ask('DELETE', `/controls/${(await served.ask('GET', '/controls')).json.items[0].controlId}`)
+    assert.equal((await upload()).status, 201)
+  })
+
   it('of a policy turns away its tasks alone', async () => {
     const served = await serve()
     await served.ask('POST', '/retry-policies', { body: { policyId: 'payments' } })

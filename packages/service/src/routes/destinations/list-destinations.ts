@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { ApiContext } from '../context.ts'
+import { bindCursor, openCursor } from '../requests/bound-cursor.ts'
 import { callerOf } from '../requests/caller.ts'
 import { readNumbers } from '../requests/query.ts'
 import { answer, refusals } from '../schemas/answers.ts'
@@ -27,9 +28,9 @@ export function addDestinations(api: FastifyInstance, { store, dispatching, orde
     async (request, reply) => {
       const { cursor, limit = DEFAULT_PAGE } = request.query
       const { tenant } = callerOf(request)
-      const page = await store.laneCounters({ tenant, ...(cursor !== undefined && { cursor }), limit })
+      const page = await store.laneCounters({ tenant, ...openCursor(cursor, { tenant }), limit })
       return reply.send({
-        ...page,
+        ...bindCursor(page, { tenant }),
         items: page.items.map(counters => {
           const { lane } = counters
           const known = { view: dispatching.view(lane), record: orders.destination(lane), now: clock.now() }

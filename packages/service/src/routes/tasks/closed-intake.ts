@@ -1,4 +1,4 @@
-import { endOf, isInForce, isInScope, queuesOf, reaches } from '../../task/control.ts'
+import { endOf, isInForce, isInScope, queuesOf, reaches, type Control } from '../../task/control.ts'
 import { laneKey, type Lane } from '../../task/lane.ts'
 import { comeBackAfter, Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
@@ -19,19 +19,34 @@ export function refuseClosedIntake(lane: Lane, policyId: string, { orders, clock
       reaches(each, lane) &&
       isInScope(queuesOf(each), { kind: 'first', policyId }),
   )
-  if (control !== undefined) {
-    const leftMs = endOf(control) - now
-    const waitMs = leftMs === Infinity ? LOOK_AGAIN_MS : Math.min(leftMs, LATEST_LOOK_MS)
-    throw new Refusal('intake-off', {
-      detail: `The kill switch is at intake-off ("${control.reason}"); keep the task, and hand it over later.`,
-      headers: comeBackAfter(waitMs, random()),
-    })
-  }
+  if (control !== undefined) throw intakeOff(control, now, random())
   const draining = orders.destination(laneKey(lane))?.settings.draining
   if (draining === undefined) return
   const because = draining.reason === undefined ? '' : ` ("${draining.reason}")`
   throw new Refusal('draining', {
     detail: `${lane.destination} is drained${because}: what waits for it goes on, and nothing is added.`,
     headers: comeBackAfter(LOOK_AGAIN_MS, random()),
+  })
+}
+
+/** Turns a body away while operators let nothing of its tenant in: it is the largest thing that comes. */
+export function refuseClosedUploads(tenant: string, { orders, clock, random }: Known): void {
+  const now = clock.now()
+  const control = orders.controls.find(
+    each => each.level === 'intake-off' && isInForce(each, now) && isForWhole(each, tenant),
+  )
+  if (control !== undefined) throw intakeOff(control, now, random())
+}
+
+function isForWhole({ scope, tenant: owner }: Control, tenant: string): boolean {
+  return scope.kind === 'all' || (scope.kind === 'tenant' && (scope.tenant ?? owner) === tenant)
+}
+
+function intakeOff(control: Control, now: number, roll: number): Refusal {
+  const leftMs = endOf(control) - now
+  const waitMs = leftMs === Infinity ? LOOK_AGAIN_MS : Math.min(leftMs, LATEST_LOOK_MS)
+  return new Refusal('intake-off', {
+    detail: `The kill switch is at intake-off ("${control.reason}"); keep what you have, and hand it over later.`,
+    headers: comeBackAfter(waitMs, roll),
   })
 }

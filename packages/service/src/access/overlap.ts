@@ -1,0 +1,16 @@
+interface Lasting {
+  readonly until?: number
+}
+
+/** So many are good at once, however often somebody rotates. */
+const MOST = 5
+
+/** The new one first; those of before until then, or until their own end if that is earlier. */
+export function overlapped<Item extends Lasting>(
+  newest: Item,
+  before: readonly Item[],
+  until: number,
+): readonly Item[] {
+  const ending = before.map(item => ({ ...item, until: Math.min(until, item.until ?? Infinity) }))
+  return [newest, ...ending].slice(0, MOST)
+}
