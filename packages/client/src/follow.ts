@@ -73,7 +73,7 @@ export async function* follow(taskId: string, options: WaitForOptions, waiting: 
     for (let looks = 1; ; looks++) {
       const seen = await look()
       if (seen !== undefined) {
-        const isChanged = seen.version !== task?.version
+        const isChanged = task === undefined || seen.version !== task.version
         if (isChanged) looks = 1
         task = seen
         seenAt = clock.monotonic()

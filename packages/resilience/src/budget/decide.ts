@@ -34,7 +34,7 @@ export const ratioRule: BudgetRule<RatioBudget, WindowCounts> = {
 
 /** What is left by the sums of a window. */
 export function ratioBalance(policy: RatioBudget, sums: readonly number[]): number {
-  const [calls, retries] = [sums[CALLS]!, sums[RETRIES]!]
+  const [calls, retries] = sums as [number, number]
   const base = policy.of === 'attempts' ? calls + retries : calls
   if (base < (policy.minCalls ?? 0)) return Infinity
   // Rounded up: a retry is allowed while the ratio is not yet reached, even if it then is by a fraction.

@@ -47,19 +47,15 @@ export function parseHttpDate(value: string): number | undefined {
 /** No hint is longer; what is, is not worth reading. */
 const LONGEST_VALUE = 200
 
-/** As many as the headers of an answer hold. */
-const DIGITS = /^\d{1,16384}$/
-
 /** The header's value, however its name is spelled; empty when there is none that can be read. */
 export function headerOf(headers: HeaderSource, name: string): string {
   const value: unknown =
     typeof headers.get === 'function'
       ? headers.get(name)
       : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
-  const joined = Array.isArray(value) ? value.join() : value
+  if (typeof value === 'number') return String(value)
+  const text = Array.isArray(value) ? value.join() : value
+  if (typeof text !== 'string') return ''
   // Of digits alone the first say enough: a number too long to be read is still a long wait.
-  const text = typeof joined === 'string' && DIGITS.test(joined) ? joined.slice(0, LONGEST_VALUE) : joined
-  return (typeof text === 'string' && text.length <= LONGEST_VALUE) || typeof text === 'number'
-    ? String(text).trim()
-    : ''
+  return text.length <= LONGEST_VALUE || /^[1-9]\d{1,16383}$/.test(text) ? text.slice(0, LONGEST_VALUE).trim() : ''
 }

@@ -108,7 +108,7 @@ describe('a process that is killed without warning', () => {
 
   it('has kept every other process from its data until then', async () => {
     const directory = temporaryDirectory()
-    const refused = { code: 'store-unreachable', message: /in use by another process/ }
+    const refused = { code: 'store-in-use', message: /in use by process \d+/ }
     const life = { directory, ledger: join(temporaryDirectory(), 'ledger'), number: 1 }
     await liveAndDie(life, () => assert.rejects(openSqliteStore({ directory }), refused))
     const store = await openSqliteStore({ directory })

@@ -28,7 +28,7 @@ describe('a file that is damaged', () => {
     const before = await sitIn(directory)
     const tasks = await before.addMany(400, { request: REQUEST })
     await before.store.close()
-    damage(join(directory, DATA_FILE), { from: 300_000, bytes: 40_000 })
+    damage(join(directory, DATA_FILE), { from: 220_000, bytes: 40_000 })
     const setting = await sitIn(directory)
     return { ...setting, taskIds: tasks.map(({ taskId }) => taskId) }
   }

@@ -29,8 +29,10 @@ type CallbackRow = [
 const COLUMNS = 'task_id, generation, tenant, callback_url, status, reason, attempt_number'
 
 export function createCallbacks(connection: Connection): Callbacks {
+  // By the index of those that have one: else all tasks are read at every start.
   const readAny = connection.row<[number]>(
-    'select seq from task where callback_url is not null and seq > 0 order by seq limit 1',
+    `select seq from task indexed by task_with_callback
+     where callback_url is not null and seq > 0 order by seq limit 1`,
   )
   const readUrl = connection.row<[string | null]>('select callback_url from task where seq = ?')
   const insert = connection.write(
