@@ -55,7 +55,9 @@ function factsOf(one: Destination, now: number): readonly Fact[] {
     ['attempts', `${one.attempts}, of which ${sayShare(one.retryShare)} retries`],
     [
       'amplification',
-      one.amplification === undefined ? undefined : `${one.amplification} × the load of first attempts`,
+      one.amplification === undefined
+        ? undefined
+        : `${Number(one.amplification.toFixed(2))} × the load of first attempts`,
     ],
     ['succeeded', String(one.succeeded)],
     ['exhausted', String(one.exhausted)],

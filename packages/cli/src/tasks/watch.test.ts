@@ -43,7 +43,7 @@ describe('tasks watch', () => {
     const { aTask, client, url, atTerminal } = await aService()
     const { taskId } = await aTask('503', { delayMs: 300 })
     const one = await atTerminal(['tasks', 'watch', taskId])
-    // eslint-disable-next-line no-control-regex
+    // oxlint-disable-next-line no-control-regex -- what a terminal is told are control characters.
     const pages = one.stdout.split(/\u001B\[\d+A\u001B\[J/)
     assert.ok(pages.length >= 2, one.stdout)
     assert.match(pages.at(-1)!, /SUCCEEDED/)

@@ -14,7 +14,7 @@ describe.skipIf(!HAS_PTY)(
       const { until, shown, exitCode } = onPty(['tasks', 'watch', taskId, '--url', url])
       await until(/PENDING/)
       assert.equal(await exitCode, 0)
-      // eslint-disable-next-line no-control-regex
+      // oxlint-disable-next-line no-control-regex -- what a terminal is told are control characters.
       assert.match(shown(), /\u001B\[\d+A\u001B\[J[^]*SUCCEEDED/)
     })
 

@@ -6,7 +6,7 @@
  *  2. All keys are at hand: a request costs one hash, and a stranger's guess never reaches the store.
  *  3. Whoever writes a key has it read anew at once; other instances hear of it at their next beat.
  */
-import type { OperatorRecord, OperatorStore } from '../stores/task-store.ts'
+import { documentOf, type OperatorRecord, type OperatorStore } from '../stores/task-store.ts'
 import { ADMIN_CALLER, DEFAULT_TENANT, scopesOf, type Caller } from './caller.ts'
 import { EVERY_TENANT, type KeyDocument } from './documents.ts'
 import { everyRecord } from '../stores/every-record.ts'
@@ -86,8 +86,9 @@ export class KeyRing {
   }
 }
 
-function keyOf({ id, tenant, document }: OperatorRecord): KnownKey {
-  const key = document as unknown as KeyDocument
+function keyOf(record: OperatorRecord): KnownKey {
+  const { id, tenant } = record
+  const key = documentOf<KeyDocument>(record)
   const isOperator = tenant === EVERY_TENANT
   return {
     document: key,

@@ -1,4 +1,4 @@
-import type { OperatorStore } from '../stores/task-store.ts'
+import { documentOf, type OperatorStore } from '../stores/task-store.ts'
 import type { SecretDocument, SigningSecret } from './documents.ts'
 import { everyRecord } from '../stores/every-record.ts'
 
@@ -16,9 +16,9 @@ export class SigningSecrets {
   async load(): Promise<void> {
     const records = await everyRecord(this.#store, 'secret')
     this.#secrets = new Map(
-      records.map(({ tenant, document }) => {
-        const { destination = '', secrets } = document as unknown as SecretDocument
-        return [placeOf(tenant, destination), secrets]
+      records.map(record => {
+        const { destination = '', secrets } = documentOf<SecretDocument>(record)
+        return [placeOf(record.tenant, destination), secrets]
       }),
     )
   }

@@ -1,7 +1,7 @@
 import { partitionOf } from '../task/lane.ts'
 import type { ReplayDocument } from '../task/replay/replay.ts'
 import { taskIdOf } from '../task/task-id.ts'
-import type { AuditLine, OperatorRecord, TaskStore } from '../stores/task-store.ts'
+import { documentOf, type AuditLine, type OperatorRecord, type TaskStore } from '../stores/task-store.ts'
 
 /** A replay as the store keeps it. */
 export interface StoredReplay {
@@ -21,8 +21,9 @@ export async function findReplay(store: TaskStore, replayId: string): Promise<St
   return record && storedReplay(record)
 }
 
-export function storedReplay({ id, tenant, version, document }: OperatorRecord): StoredReplay {
-  return { replayId: id, tenant, version, replay: document as unknown as ReplayDocument }
+export function storedReplay(record: OperatorRecord): StoredReplay {
+  const { id, tenant, version } = record
+  return { replayId: id, tenant, version, replay: documentOf<ReplayDocument>(record) }
 }
 
 /** Undefined when somebody else has written it since it was read. */

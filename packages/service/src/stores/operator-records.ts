@@ -99,3 +99,8 @@ export type JsonObject = { readonly [name: string]: unknown }
 export function isReadAtBeats(kind: RecordKind): boolean {
   return kind !== 'replay'
 }
+
+/** A record's document as whoever writes its kind knows it: what was written is what is read. */
+export function documentOf<Document>({ document }: Pick<OperatorRecord, 'document'>): Document {
+  return document as unknown as Document
+}

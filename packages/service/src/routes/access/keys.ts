@@ -5,15 +5,25 @@ import type { Caller } from '../../access/caller.ts'
 import { EVERY_TENANT, MOST_KEYS, type KeyDocument } from '../../access/documents.ts'
 import { overlapped } from '../../access/overlap.ts'
 import { hashOf, newKeyText, writeKey } from '../../access/key-text.ts'
-import type { OperatorRecord } from '../../stores/task-store.ts'
+import { documentOf, type OperatorRecord } from '../../stores/task-store.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
+import { changedMeanwhile } from './changed-meanwhile.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { bindCursor, openCursor } from '../requests/bound-cursor.ts'
 import { callerOf } from '../requests/caller.ts'
 import { readFlags, readNumbers } from '../requests/query.ts'
 import { invalid } from '../requests/validation.ts'
-import { KEY, NEW_KEY, reasonField, ROTATION, type NewKey, type Rotation, type ShownKey } from '../schemas/access.ts'
+import {
+  KEY,
+  NEW_KEY,
+  reasonField,
+  ROTATION,
+  type NewKey,
+  type Rotation,
+  type ShownKey,
+  USUAL_OVERLAP_MS,
+} from '../schemas/access.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { DEFAULT_PAGE, pageFields, type PageQuery } from '../schemas/fields.ts'
 import { operation } from '../schemas/operation.ts'
@@ -115,9 +125,9 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
       }),
     },
     async (request, reply) => {
-      const { overlapMs = DAY_MS, reason } = request.body
+      const { overlapMs = USUAL_OVERLAP_MS, reason } = request.body
       const record = await ownKey(request, context)
-      const document = documentOf(record)
+      const document = documentOf<KeyDocument>(record)
       const { secret } = newKeyText(randomBytes)
       const until = clock.now() + overlapMs
       const rotated = { ...document, hashes: overlapped({ hash: hashOf(secret) }, document.hashes, until) }
@@ -127,7 +137,7 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
         ifVersion: record.version,
         audit: { ...lineBy(callerOf(request), 'key.rotate', record.id, reason), details: { overlapMs } },
       })
-      if (written.kind !== 'written') throw changedMeanwhile()
+      if (written.kind !== 'written') throw changedMeanwhile('key')
       await keys.load()
       return reply.send({ ...keyView(written.record), key: writeKey({ keyId: record.id, secret }) })
     },
@@ -155,8 +165,6 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
   )
 }
 
-const DAY_MS = 86_400_000
-
 async function revoke(request: FastifyRequest<OneKey>, context: ApiContext): Promise<OperatorRecord> {
   const { store, keys } = context
   const record = await ownKey(request, context)
@@ -170,7 +178,7 @@ async function revoke(request: FastifyRequest<OneKey>, context: ApiContext): Pro
     ifVersion: record.version,
     audit: lineBy(callerOf(request), 'key.revoke', record.id, request.query.reason),
   })
-  if (written.kind !== 'removed') throw changedMeanwhile()
+  if (written.kind !== 'removed') throw changedMeanwhile('key')
   await keys.load()
   return record
 }
@@ -201,7 +209,7 @@ async function ownKey(request: FastifyRequest<OneKey>, { store }: ApiContext): P
 }
 
 function keyView(record: OperatorRecord): ShownKey {
-  const { name, scopes, createdBy, expiresAt, hashes } = documentOf(record)
+  const { name, scopes, createdBy, expiresAt, hashes } = documentOf<KeyDocument>(record)
   const isOperator = record.tenant === EVERY_TENANT
   const overlapsUntil = hashes[1]?.until
   return {
@@ -217,14 +225,6 @@ function keyView(record: OperatorRecord): ShownKey {
   }
 }
 
-function documentOf({ document }: OperatorRecord): KeyDocument {
-  return document as unknown as KeyDocument
-}
-
 function namesOf({ kind, id, tenant }: OperatorRecord): Pick<OperatorRecord, 'kind' | 'id' | 'tenant'> {
   return { kind, id, tenant }
-}
-
-function changedMeanwhile(): Refusal {
-  return new Refusal('write-conflict', { detail: 'Somebody else changed this key at the same moment: look again.' })
 }

@@ -3,9 +3,10 @@ import { hash, randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import { MOST_SECRETS, type SecretDocument } from '../../access/documents.ts'
 import { overlapped } from '../../access/overlap.ts'
-import type { OperatorRecord } from '../../stores/task-store.ts'
+import { documentOf, type OperatorRecord } from '../../stores/task-store.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
+import { changedMeanwhile } from './changed-meanwhile.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { callerOf } from '../requests/caller.ts'
 import { readNumbers } from '../requests/query.ts'
@@ -18,6 +19,7 @@ import {
   type NewSecret,
   type Rotation,
   type ShownSecret,
+  USUAL_OVERLAP_MS,
 } from '../schemas/access.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { DEFAULT_PAGE, pageFields, type PageQuery } from '../schemas/fields.ts'
@@ -120,9 +122,9 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
       }),
     },
     async (request, reply) => {
-      const { overlapMs = DAY_MS, reason } = request.body
+      const { overlapMs = USUAL_OVERLAP_MS, reason } = request.body
       const record = await ownSecret(request, context)
-      const document = documentOf(record)
+      const document = documentOf<SecretDocument>(record)
       const secret = newSecret()
       const rotated = { ...document, secrets: overlapped({ secret }, document.secrets, clock.now() + overlapMs) }
       const written = await store.writeRecord({
@@ -133,7 +135,7 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
         ifVersion: record.version,
         audit: { ...lineBy(callerOf(request), 'secret.rotate', subjectOf(document), reason), details: { overlapMs } },
       })
-      if (written.kind !== 'written') throw changedMeanwhile()
+      if (written.kind !== 'written') throw changedMeanwhile('secret')
       await secrets.load()
       return reply.send({ ...secretView(written.record), secret })
     },
@@ -160,16 +162,19 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
         tenant: record.tenant,
         document: null,
         ifVersion: record.version,
-        audit: lineBy(callerOf(request), 'secret.delete', subjectOf(documentOf(record)), request.query.reason),
+        audit: lineBy(
+          callerOf(request),
+          'secret.delete',
+          subjectOf(documentOf<SecretDocument>(record)),
+          request.query.reason,
+        ),
       })
-      if (written.kind !== 'removed') throw changedMeanwhile()
+      if (written.kind !== 'removed') throw changedMeanwhile('secret')
       await secrets.load()
       return reply.send(secretView(record))
     },
   )
 }
-
-const DAY_MS = 86_400_000
 
 function newSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
@@ -191,7 +196,7 @@ async function ownSecret(request: FastifyRequest<OneSecret>, { store }: ApiConte
 }
 
 function secretView(record: OperatorRecord): ShownSecret {
-  const { destination, createdBy, secrets } = documentOf(record)
+  const { destination, createdBy, secrets } = documentOf<SecretDocument>(record)
   const overlapsUntil = secrets[1]?.until
   return {
     secretId: record.id,
@@ -202,14 +207,6 @@ function secretView(record: OperatorRecord): ShownSecret {
   }
 }
 
-function documentOf({ document }: OperatorRecord): SecretDocument {
-  return document as unknown as SecretDocument
-}
-
 function subjectOf({ destination = 'all' }: SecretDocument): string {
   return destination
-}
-
-function changedMeanwhile(): Refusal {
-  return new Refusal('write-conflict', { detail: 'Somebody else changed this secret at the same moment: look again.' })
 }

@@ -22,6 +22,8 @@ const nameField = Type.String({ minLength: 1, maxLength: 100, description: 'For 
 
 /** A month: who has not changed over by then will not. */
 const LONGEST_OVERLAP_MS = 30 * 86_400_000
+/** A day: one roll-out. */
+export const USUAL_OVERLAP_MS = 86_400_000
 
 export interface NewTenant {
   readonly tenant: string
@@ -104,7 +106,7 @@ export const ROTATION: Schema<Rotation> = schemaOf(
         Type.Integer({
           minimum: 0,
           maximum: LONGEST_OVERLAP_MS,
-          default: 86_400_000,
+          default: USUAL_OVERLAP_MS,
           description: 'How long the one of before is good for, too.',
         }),
       ),
