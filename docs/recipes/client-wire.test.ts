@@ -253,6 +253,7 @@ const CODES: { readonly [code in ProblemCode]: true } = {
   'route-not-found': true,
   'task-not-found': true,
   'body-not-found': true,
+  'body-damaged': true,
   'policy-not-found': true,
   'replay-not-found': true,
   'control-not-found': true,

@@ -28,6 +28,7 @@ export type ProblemCode =
   | 'route-not-found'
   | 'task-not-found'
   | 'body-not-found'
+  | 'body-damaged'
   | 'policy-not-found'
   | 'replay-not-found'
   | 'control-not-found'

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto'
 import type { BodyStore } from '../bodies/body-store.ts'
+import { DamagedBodyError, intact } from '../bodies/intact.ts'
 import type { BodyRecord, TaskStore } from '../stores/task-store.ts'
-import { bodyRefOf } from '../task/body-ref.ts'
 import type { AcceptedTask, StoredBody } from '../task/task.ts'
 import type { DispatchEvents } from '../telemetry/events.ts'
 import type { StoreCalls } from './store-calls.ts'
@@ -42,8 +41,12 @@ export class Bodies {
       if (typeof body !== 'object') this.letGo(storedBody)
       return body
     } catch (error) {
-      // Too many files are open, a disk hiccups: what may pass is no reason to give anything up.
       this.letGo(storedBody)
+      if (error instanceof DamagedBodyError) {
+        this.#options.events.warning(error.code, error.message)
+        return 'missing'
+      }
+      // Too many files are open, a disk hiccups: what may pass is no reason to give anything up.
       const { code = 'unknown' } = error as NodeJS.ErrnoException
       this.#options.events.warning('body-unreadable', `the body ${storedBody.bodyRef} cannot be read now: ${code}`)
       return undefined
@@ -86,16 +89,12 @@ export class Bodies {
   }
 }
 
-/** Its bytes, if they are still those that were put. */
-async function whole(chunks: AsyncIterable<Uint8Array>, expected: StoredBody): Promise<Uint8Array | 'missing'> {
-  const hash = createHash('sha256')
+async function whole(chunks: AsyncIterable<Uint8Array>, expected: StoredBody): Promise<Uint8Array> {
   const body = new Uint8Array(expected.sizeBytes)
   let at = 0
-  for await (const chunk of chunks) {
-    if (at + chunk.length > body.length) return 'missing'
-    hash.update(chunk)
+  for await (const chunk of intact(chunks, expected)) {
     body.set(chunk, at)
     at += chunk.length
   }
-  return at === body.length && bodyRefOf(hash.digest('hex')) === expected.bodyRef ? body : 'missing'
+  return body
 }

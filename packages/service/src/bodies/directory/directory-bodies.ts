@@ -8,12 +8,12 @@
  *  3. No part of a path comes from outside: a location is what was made up here, or nothing.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { cursorOf } from '../../stores/cursor.ts'
 import type { BodyStore, ByteChunks } from '../body-store.ts'
 import { measured, type Measured } from '../measured.ts'
-import { sayingWhy } from './faults.ts'
+import { sayingWhy, sayingWhyUnread } from './faults.ts'
 
 export interface DirectoryBodiesOptions {
   readonly directory: string
@@ -61,14 +61,8 @@ export async function openDirectoryBodies({ directory }: DirectoryBodiesOptions)
     },
     async read(location) {
       if (!LOCATION.test(location)) return undefined
-      try {
-        const handle = await open(pathOf(location))
-        // It closes its file at the end, or when whoever reads it stops.
-        return handle.createReadStream()
-      } catch (error) {
-        if (isGone(error)) return undefined
-        throw error
-      }
+      const handle = await sayingWhyUnread(directory, () => openUnlessGone(pathOf(location)))
+      return handle && bytesOf(directory, handle)
     },
     async remove(location) {
       if (LOCATION.test(location)) await rm(pathOf(location), { force: true })
@@ -96,6 +90,29 @@ async function writeWhole(path: string, bytes: ByteChunks, mostBytes: number): P
     return known
   } finally {
     await handle.close()
+  }
+}
+
+async function openUnlessGone(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path)
+  } catch (error) {
+    if (isGone(error)) return undefined
+    throw error
+  }
+}
+
+/** The file is closed at the end, or when whoever reads it stops. */
+async function* bytesOf(directory: string, handle: FileHandle): AsyncIterable<Uint8Array> {
+  const chunks: AsyncIterator<Uint8Array> = handle.createReadStream()[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const next = await sayingWhyUnread(directory, () => chunks.next())
+      if (next.done === true) return
+      yield next.value
+    }
+  } finally {
+    await chunks.return?.()
   }
 }
 

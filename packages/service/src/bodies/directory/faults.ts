@@ -2,6 +2,7 @@ import { StoreUnavailableError } from '../../stores/task-store.ts'
 
 const NO_ROOM: readonly string[] = ['ENOSPC', 'EDQUOT']
 const NOT_ALLOWED: readonly string[] = ['EROFS', 'EACCES', 'EPERM']
+const IS_OF_DISK = /^E[A-Z]+$/
 
 /** What the disk says, in the words of the store: whoever asked hears the same of both. */
 export async function sayingWhy<Result>(directory: string, write: () => Promise<Result>): Promise<Result> {
@@ -17,10 +18,22 @@ export async function sayingWhy<Result>(directory: string, write: () => Promise<
       throw new StoreUnavailableError('store-read-only', `bodies cannot be written to ${directory}: ${code}`, {
         cause: error,
       })
-    if (/^E[A-Z]+$/.test(code))
+    if (IS_OF_DISK.test(code))
       throw new StoreUnavailableError('store-unreachable', `bodies cannot be kept in ${directory}: ${code}`, {
         cause: error,
       })
     throw error
+  }
+}
+
+/** The same for reading: whatever the disk says, it may pass. */
+export async function sayingWhyUnread<Result>(directory: string, read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read()
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (!IS_OF_DISK.test(code)) throw error
+    const message = `bodies cannot be read from ${directory}: ${code}`
+    throw new StoreUnavailableError('store-unreachable', message, { cause: error })
   }
 }

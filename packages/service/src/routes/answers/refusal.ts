@@ -17,6 +17,7 @@ export const REFUSALS = {
   'route-not-found': { status: 404, title: 'There is no such path' },
   'task-not-found': { status: 404, title: 'There is no such task' },
   'body-not-found': { status: 404, title: 'There is no such body' },
+  'body-damaged': { status: 404, title: 'The bytes of the body are not those that were uploaded' },
   'tenant-not-found': { status: 404, title: 'There is no such tenant' },
   'key-not-found': { status: 404, title: 'There is no such key' },
   'secret-not-found': { status: 404, title: 'There is no such secret' },

@@ -10,8 +10,9 @@ import { answer, refusals } from '../schemas/answers.ts'
 import { BYTES, bodyRefField, type ShownBody } from '../schemas/body.ts'
 import { operation } from '../schemas/operation.ts'
 import { component, parameters } from '../schemas/schema.ts'
-import { refusalOfFull, sayUnknownBody } from '../tasks/enqueued.ts'
+import { refusalOfFull } from '../tasks/enqueued.ts'
 import type { Intake } from '../tasks/intake.ts'
+import { readBody } from './read-body.ts'
 
 interface OneBody {
   readonly Params: { readonly bodyRef: string }
@@ -79,12 +80,8 @@ export function addBodies(api: FastifyInstance, context: ApiContext, intake: Int
       }),
     },
     async (request, reply) => {
-      const { bodyRef } = request.params
-      const record = await store.body({ tenant: callerOf(request).tenant, bodyRef })
-      if (record === undefined) throw new Refusal('body-not-found', { detail: sayUnknownBody(bodyRef) })
-      const bytes = await bodies.read(record.location)
-      if (bytes === undefined)
-        throw new Refusal('body-not-found', { detail: `The bytes of ${bodyRef} are gone: upload them again.` })
+      const name = { tenant: callerOf(request).tenant, bodyRef: request.params.bodyRef }
+      const { record, bytes } = await readBody(name, context, request.log)
       return reply.headers(headersOf(record)).send(Readable.from(bytes, { objectMode: false }))
     },
   )
