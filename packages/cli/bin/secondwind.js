@@ -1,10 +1,16 @@
 #!/usr/bin/env node
 // Committed, not built: npm links a command only if its file is there when it installs.
+import { existsSync } from 'node:fs'
+
 const OLDEST_MAJOR = 24
+const MAIN = new URL('../dist/main.js', import.meta.url)
 
 if (Number.parseInt(process.versions.node, 10) < OLDEST_MAJOR) {
   console.error(`error node-too-old  secondwind needs Node ${OLDEST_MAJOR} or newer, and this is ${process.version}`)
   process.exitCode = 1
+} else if (!existsSync(MAIN)) {
+  console.error('error not-built  this is a clone in which secondwind has not been built yet\n\n  do   npm run build')
+  process.exitCode = 1
 } else {
-  await import('../dist/main.js')
+  await import(MAIN.href)
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, it } from 'vitest'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, it, onTestFinished } from 'vitest'
 import { atTerminal, secondwind } from './command-line.test-kit.ts'
 import type { Command } from './command.ts'
 import { COMMANDS } from './commands.ts'
@@ -16,6 +18,17 @@ describe('the program', () => {
     assert.match(help.stdout, /^Usage: secondwind/)
     assert.deepEqual([help.stderr, help.exitCode], ['', 0])
     assert.match((await secondwind(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
+  })
+
+  it('says how to build it where that has not been done, as in a fresh clone', () => {
+    const clone = mkdtempSync(join(tmpdir(), 'secondwind-'))
+    onTestFinished(() => rmSync(clone, { recursive: true }))
+    // Below a package.json that makes modules of its files, as in a clone.
+    writeFileSync(join(clone, 'package.json'), '{"type":"module"}')
+    cpSync(fileURLToPath(new URL('../bin', import.meta.url)), join(clone, 'bin'), { recursive: true })
+    const { status, stderr } = spawnSync(process.execPath, [join(clone, 'bin/secondwind.js')], { encoding: 'utf8' })
+    assert.match(stderr, /^error not-built .*\n\n {2}do {3}npm run build\n$/)
+    assert.equal(status, 1)
   })
 
   it('answers a noun without a verb with its verbs, on stderr, and exits with 2', async () => {
