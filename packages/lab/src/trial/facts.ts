@@ -37,9 +37,7 @@ export function factsOf({ dependency, readings, once, seed }: Trial): readonly F
             note: `99 in 100 within ${sayMs(mean.p99Ms)}`,
           },
         ]),
-    ...(mean.hadTrouble
-      ? [{ name: 'recovered', value: say('recoveredAfterMs', ms => (ms === 0 ? 'at once' : `after ${sayMs(ms)}`)) }]
-      : []),
+    ...(mean.hadTrouble ? [{ name: 'recovered', value: sayRecovery(readings) }] : []),
     {
       name: 'seed',
       value: readings.length === 1 ? String(seed) : `${readings.length} of them, with 95 % confidence`,
@@ -52,6 +50,12 @@ function sayEstimate(readings: readonly Reading[], measure: Measure, show: (valu
   if (found === undefined) return sayMissing(readings, measure)
   const [low, high] = [show(Math.max(0, found.low)), show(found.high)]
   return low === high ? show(found.mean) : `${show(found.mean)} (${low} to ${high})`
+}
+
+function sayRecovery(readings: readonly Reading[]): string {
+  const found = estimate(readings, 'recoveredAfterMs')
+  if (found?.mean === 0) return 'at once'
+  return `${found === undefined ? '' : 'after '}${sayEstimate(readings, 'recoveredAfterMs', sayMs)}`
 }
 
 function sayPeak({ peakTimes, overCapacityMs }: Reading): string {

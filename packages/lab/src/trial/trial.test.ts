@@ -298,11 +298,15 @@ describe('the verdict', () => {
       assert.match(verdict.say, say)
     })
 
-  it('says how much longer it is over capacity, where it would be without retries, too', () => {
+  it('says how much longer it is over capacity where it would be without retries, too, if it is', () => {
     const over = (once: number): string =>
       verdictOf(reading({ overCapacityMs: 500, servedShare: 0.9 }), reading({ overCapacityMs: once })).say
     assert.match(over(250), /over its capacity for 250 ms more:/)
     assert.match(over(0), /over its capacity for 500 ms:/)
+    assert.match(
+      over(500),
+      /^Retries save 10 in a hundred operations for 1 × the calls, and no longer over the capacity:/,
+    )
   })
 })
 
@@ -330,6 +334,11 @@ describe('the facts', () => {
     const said = lines([nobody]).join('\n')
     assert.match(said, /\nnever ended: 4,040 operations; they count as not served\n/)
     assert.doesNotMatch(said, /of those served|recovered/)
+  })
+
+  it('say from when to when it recovered', () => {
+    const readings = [0, 1_000, 500].map(recoveredAfterMs => reading({ recoveredAfterMs }))
+    assert.ok(lines(readings).includes('recovered: after 500 ms (0 ms to 1.74 s) '), lines(readings).join('\n'))
   })
 
   it('say in how many runs it never recovered', () => {

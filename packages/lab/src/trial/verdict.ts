@@ -36,13 +36,17 @@ function judge({ peakTimes, overCapacityMs, amplification }: Reading, once: Read
           say: `These retries make the peak ${sayTimes(peakTimes)} as high and save ${gained > 0 ? 'almost ' : ''}nothing`,
         }
       : { kind: 'bad', say: `${saved}, and push the dependency over its capacity for ${over}` }
-  if (gained >= WORTH_POINTS) {
-    const within = overCapacityMs === undefined ? '' : ', within the capacity'
-    return { kind: 'good', say: `${saved} for ${calls} the calls${within}` }
-  }
+  if (gained >= WORTH_POINTS)
+    return { kind: 'good', say: `${saved} for ${calls} the calls${sayWithin(overCapacityMs)}` }
   return amplification <= CHEAP_AMPLIFICATION
     ? { kind: 'good', say: `These retries do no harm, ${calls} the calls, and change little` }
     : { kind: 'neither', say: `These retries make ${calls} the calls and change little` }
+}
+
+/** Of what is over its capacity no longer than without retries: the load itself may be more than it can serve. */
+function sayWithin(overMs: number | undefined): string {
+  if (overMs === undefined) return ''
+  return overMs === 0 ? ', within the capacity' : ', and no longer over the capacity'
 }
 
 /** How much longer it is over its capacity than without retries; undefined: no longer. */
