@@ -85,6 +85,7 @@ describe('the script of a report', () => {
     assert.deepEqual(shown(20), [0, 5, 10, 14, 19])
     for (const count of [2, 3, 4, 5]) assert.equal(shown(count).length, count)
     assert.match(SCRIPT, /checked: shownAtFirst\.has\(index\)/)
+    assert.match(SCRIPT, /'Shown, at first ' \+ shownAtFirst\.size \+ ' of ' \+ names\.length/)
   })
 })
 

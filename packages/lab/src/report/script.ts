@@ -66,9 +66,10 @@ for (const figure of document.querySelectorAll('figure.live')) {
   if (names.length < 2) continue
   const toggles = document.createElement('fieldset')
   toggles.className = 'toggles'
-  toggles.append(make('legend', 'Shown'))
   // More than five lines at once are a thicket: these are spread from the first to the last, the others can be asked for.
   const shownAtFirst = new Set([0, 1, 2, 3, 4].map(part => Math.round((part * (names.length - 1)) / 4)))
+  const isSome = shownAtFirst.size < names.length
+  toggles.append(make('legend', isSome ? 'Shown, at first ' + shownAtFirst.size + ' of ' + names.length : 'Shown'))
   for (const [index, name] of names.entries()) {
     const box = Object.assign(document.createElement('input'), { type: 'checkbox', checked: shownAtFirst.has(index) })
     const choose = () => {

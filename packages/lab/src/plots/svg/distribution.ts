@@ -44,19 +44,21 @@ export function distributionSvg(picture: DistributionPicture, { width, theme }: 
 
 type Place = (atMs: number, share: number) => [number, number]
 
-/** Pixels between two labels. */
-const LABEL_HEIGHT = 14
+/** Pixels from a curve to the upper edge of the label that stands on it. */
+const LABEL_HEIGHT = 18
 
-/** Curves with a label: something is never served, and no other label is in its way. The legend names all of them. */
+/** Curves with a label: something is never served, and no other curve ends where it would stand. The legend names all. */
 function namedAtTheirEnd(series: readonly DistributionSeries[], yOf: (share: number) => number): ReadonlySet<number> {
-  const taken: number[] = []
+  const shares = series.map(({ points }) => points.at(-1)?.share ?? 0)
+  const ends = shares.map(yOf)
   return new Set(
-    series.flatMap(({ points }, index) => {
-      const share = points.at(-1)?.share ?? 0
-      const y = yOf(share)
-      if (share >= 0.995 || taken.some(other => Math.abs(other - y) < LABEL_HEIGHT)) return []
-      taken.push(y)
-      return [index]
+    shares.flatMap((share, index) => {
+      const isCrossed = ends.some((end, other) => {
+        const above = ends[index]! - end
+        // Of curves that end at one point the first has the label.
+        return above === 0 ? other < index : above > 0 && above < LABEL_HEIGHT
+      })
+      return share >= 0.995 || isCrossed ? [] : [index]
     }),
   )
 }
