@@ -8,7 +8,7 @@ describe('lab cases', () => {
     // That a claim does not hold is a result.
     assert.equal(exitCode, 0)
     assert.match(stdout, /CLAIM +THEIRS +OURS +HOLDS\n/)
-    assert.match(stdout, /longest queue +20 000 +18 000 +NO/)
+    assert.match(stdout, /longest queue +20,000 +18,000 +NO/)
     assert.match(stdout, /\n {2}note {2}/)
   })
 

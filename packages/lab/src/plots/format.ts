@@ -50,6 +50,8 @@ export function sayMs(ms: number, unit: Unit = UNITS.find(({ lengthMs }) => ms >
   return `${sayNumber(ms / unit.lengthMs)} ${unit.name}`
 }
 
-function grouped(whole: number): string {
-  return String(whole).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
+/** `18,000`: every digit, thousands apart. */
+export function grouped(number: number): string {
+  const [whole = '', ...fraction] = String(number).split('.')
+  return [whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ','), ...fraction].join('.')
 }

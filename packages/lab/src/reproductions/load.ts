@@ -115,7 +115,7 @@ export const loads: readonly Reproduction[] = [
   {
     name: 'amplification',
     source: 'the geometric sum (1 − f⁴) / (1 − f)',
-    inputs: 'four tries; 0, 10, 20, 30 and 50 % failing independently; 100 000 operations',
+    inputs: 'four tries; 0, 10, 20, 30 and 50 % failing independently; 100,000 operations',
     run: () => [0, 0.1, 0.2, 0.3, 0.5].flatMap(independent),
   },
   {

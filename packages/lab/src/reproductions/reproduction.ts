@@ -1,4 +1,5 @@
 import type { Measured, Unit } from '../measure/measured.ts'
+import { grouped } from '../plots/format.ts'
 
 /** A published result, with what is needed to see whether it comes out here too. */
 export interface Reproduction {
@@ -88,5 +89,5 @@ export function mean(numbers: readonly number[]): number {
 }
 
 function say(number: number): string {
-  return String(Number(number.toPrecision(4)))
+  return grouped(Number(number.toPrecision(4)))
 }

@@ -50,7 +50,7 @@ function tailAtScale(effort: Effort): Finding[] {
       of: 'amount',
       unit: 'share',
     }),
-    near('2 000 leaves, one in 10 000 slow', {
+    near('2,000 leaves, one in 10,000 slow', {
       theirs: 0.181,
       ours: twoThousand,
       within: 0.01,
@@ -113,12 +113,12 @@ export const tails: readonly Reproduction[] = [
   {
     name: 'tail-at-scale',
     source: 'Dean and Barroso, The Tail at Scale, CACM 2013',
-    inputs: 'requests that need 100 leaves, one in 100 slow; and 2 000 leaves, one in 10 000 slow',
+    inputs: 'requests that need 100 leaves, one in 100 slow; and 2,000 leaves, one in 10,000 slow',
     run: tailAtScale,
   },
   {
     name: 'hedging',
-    source: 'Dean and Barroso, The Tail at Scale, CACM 2013 (BigTable, 1 000 keys on 100 servers)',
+    source: 'Dean and Barroso, The Tail at Scale, CACM 2013 (BigTable, 1,000 keys on 100 servers)',
     inputs: 'a leaf that fits the published percentiles; fan-out 100; a second call after 10 ms',
     run: hedging,
   },

@@ -147,7 +147,7 @@ describe('a scenario', () => {
 
   it('with more calls than anybody waits for is refused with the hours that they would take', () => {
     assert.deepEqual(say({ ...RIGHT, durationMs: 3e11, stepMs: 1e9, clients: open(300) }), [
-      'clients.0.arrivals would make 90 000 000 000 calls, which takes 25 hours or more, and 1 000 000 000 is the most: take a shorter time, or fewer calls',
+      'clients.0.arrivals would make 90,000,000,000 calls, which takes 25 hours or more, and 1,000,000,000 is the most: take a shorter time, or fewer calls',
     ])
     const cases: readonly (readonly [Arrivals, thousandMillions: number])[] = [
       [{ kind: 'closed', thinkMs: 0 }, 10],
@@ -157,7 +157,7 @@ describe('a scenario', () => {
     for (const [arrivals, thousandMillions] of cases) {
       const clients = [{ ...open(1)[0]!, count: 1e6, arrivals }]
       const [problem] = say({ ...RIGHT, durationMs: 10_000, clients, dependencies: { server: { serviceMs: 0 } } })
-      assert.ok(problem!.startsWith(`clients.0.arrivals would make ${thousandMillions} 000 000 000 calls`), problem)
+      assert.ok(problem!.startsWith(`clients.0.arrivals would make ${thousandMillions},000,000,000 calls`), problem)
     }
   })
 
@@ -169,7 +169,7 @@ describe('a scenario', () => {
     const dependencies = { ...Object.fromEntries(layers), 'layer 40': { serviceMs: 1 } } as Scenario['dependencies']
     assert.match(
       say({ ...RIGHT, clients: [{ ...open(10)[0]!, calls: 'layer 0' }], dependencies }).join(),
-      /would make 22 000 000 000 000 calls/,
+      /would make 22,000,000,000,000 calls/,
     )
   })
 

@@ -4,6 +4,7 @@ import { meanOf } from '../chance/draws.ts'
 import { callsWithoutRetries } from '../measure/calls-without-retries.ts'
 import { capacityOf } from '../measure/measure.ts'
 import { sum } from '../measure/totals.ts'
+import { grouped } from '../plots/format.ts'
 import { isRecord } from './shape.ts'
 import { DEFAULT_SCENARIO, type ClientGroup, type Dependency, type PolicyDocument, type Scenario } from './scenario.ts'
 
@@ -190,7 +191,7 @@ function sayBytes(bytes: number): string {
 }
 
 function sayAmount(amount: number): string {
-  return Number(amount.toPrecision(2)).toLocaleString('en-GB').replaceAll(',', ' ')
+  return grouped(Number(amount.toPrecision(2)))
 }
 
 /** An event, its place, and a row of each kind. */

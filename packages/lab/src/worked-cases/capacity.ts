@@ -41,7 +41,7 @@ const CEILING =
 export const recoveryCase: WorkedCase = {
   name: 'recovery',
   inputs:
-    '100 000 clients, FULL from 100 ms, a failure of 1 s, base load 50 000/s, capacity 60 000/s; cap 5 s and 10 s',
+    '100,000 clients, FULL from 100 ms, a failure of 1 s, base load 50,000/s, capacity 60,000/s; cap 5 s and 10 s',
   variants: scale => ({ 'cap 5 s': recovering(scale, 5_000), 'cap 10 s': recovering(scale, 10_000) }),
   claims({ of, scale }) {
     const extra = (variant: string, fromMs: number, untilMs: number): number =>
@@ -86,7 +86,7 @@ const DOWN: Trouble = { fromMs: 10_000, untilMs: 40_000, errorRate: 1 }
 
 export const capacityCase: WorkedCase = {
   name: 'capacity',
-  inputs: '50 000/s; 5 % are retried; for 30 s everything fails, with four tries and with a budget of a tenth',
+  inputs: '50,000/s; 5 % are retried; for 30 s everything fails, with four tries and with a budget of a tenth',
   variants: scale => ({
     usual: load({ perSecond: 50_000 * scale, errorRate: 0.048, policy: FOUR }),
     blip: load({ perSecond: 50_000 * scale, troubles: [DOWN], policy: FOUR }),
@@ -104,7 +104,7 @@ export const capacityCase: WorkedCase = {
 
 export const envelopeCase: WorkedCase = {
   name: 'envelope',
-  inputs: '10 000/s, 1 % failing, four tries; and 30 s in which everything fails',
+  inputs: '10,000/s, 1 % failing, four tries; and 30 s in which everything fails',
   variants: scale => ({
     usual: load({ perSecond: 10_000 * scale, errorRate: 0.01, policy: FOUR }),
     blip: load({ perSecond: 10_000 * scale, troubles: [DOWN], policy: FOUR }),
@@ -123,7 +123,7 @@ export const envelopeCase: WorkedCase = {
 
 export const queuedHerdCase: WorkedCase = {
   name: 'queued-herd',
-  inputs: 'capacity 100 000/s, load 80 000/s, 200 000/s more for 100 ms',
+  inputs: 'capacity 100,000/s, load 80,000/s, 200,000/s more for 100 ms',
   variants: scale => ({
     herd: {
       name: 'queued herd',
@@ -151,7 +151,7 @@ export const queuedHerdCase: WorkedCase = {
     const { queue } = run.dependencies['server']!.perStep
     const longest = largest(queue)
     const drained = queue.findIndex((length, step) => step > 115 && length < longest / 1_000) * run.stepMs
-    const exact = 'what is served during the spike is no queue: 18 000 and 0.9 s are exact'
+    const exact = 'what is served during the spike is no queue: 18,000 and 0.9 s are exact'
     return [
       claim('longest queue', 20_000, longest / scale, { within: 0.05, note: exact }),
       claim('drained after', 1_000, drained - 1_100, { unit: 'ms', within: 0.05, note: exact }),

@@ -11,10 +11,10 @@ const JITTERS: readonly (readonly [JitterType, printedS: number, printedTries: n
 ]
 /** What the program that goes with the figures computes. */
 const PROGRAM: { readonly [jitter: string]: string } = {
-  NONE: '5.11 s, 10 000',
-  FULL: '≈ 14.6 s, ≈ 11 560',
-  EQUAL: '≈ 9.8 s, 11 000',
-  DECORRELATED: '≈ 12 to 13.4 s, ≈ 19 000',
+  NONE: '5.11 s, 10,000',
+  FULL: '≈ 14.6 s, ≈ 11,560',
+  EQUAL: '≈ 9.8 s, 11,000',
+  DECORRELATED: '≈ 12 to 13.4 s, ≈ 19,000',
 }
 
 function outage(jitterType: JitterType): Scenario {
@@ -45,7 +45,7 @@ function outage(jitterType: JitterType): Scenario {
 
 export const jitterFiguresCase: WorkedCase = {
   name: 'jitter-figures',
-  inputs: '1 000 clients that fail at 0, from 10 ms, cap 10 s, up to 100 tries; the server answers from 5 s on',
+  inputs: '1,000 clients that fail at 0, from 10 ms, cap 10 s, up to 100 tries; the server answers from 5 s on',
   variants: () => Object.fromEntries(JITTERS.map(([jitter]) => [jitter, outage(jitter)])),
   claims: ({ of }) =>
     JITTERS.flatMap(([jitter, printedS, printedTries]): Claim[] => {

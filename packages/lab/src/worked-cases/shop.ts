@@ -56,7 +56,7 @@ const STOPS_EARLY = 'a request that has failed makes no further queries, which t
 export const shopCase: WorkedCase = {
   name: 'shop',
   inputs:
-    '10 000 users/s, three queries each (two reads through inventory, one write): 30 000/s of 50 000/s; deadline 5 s; for 30 s half of the queries take 1 s and fail',
+    '10,000 users/s, three queries each (two reads through inventory, one write): 30,000/s of 50,000/s; deadline 5 s; for 30 s half of the queries take 1 s and fail',
   variants: scale => ({
     'no retries': shop(scale, ONCE, ONCE),
     everywhere: shop(scale, THRICE, THRICE),
@@ -77,7 +77,7 @@ export const shopCase: WorkedCase = {
       claim('three tries at the edge', 3, load('at the edge'), { unit: 'times', note: STOPS_EARLY }),
       claim('and a budget of a tenth', 1.3, load('with a budget'), {
         unit: 'times',
-        note: `the claim's own arithmetic is 3 000 on 30 000, 1.1 ×; and ${STOPS_EARLY}`,
+        note: `the claim's own arithmetic is 3,000 on 30,000, 1.1 ×; and ${STOPS_EARLY}`,
       }),
       {
         what: 'and a breaker, while it is open',

@@ -1,5 +1,6 @@
 import type { Measured, Unit } from '../measure/measured.ts'
 import type { RunResult } from '../measure/result.ts'
+import { grouped } from '../plots/format.ts'
 import { runScenario } from '../run-scenario.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 
@@ -82,9 +83,7 @@ export function callsPerSecond(run: RunResult, dependency: string, fromMs: numbe
 
 export function say(number: number, unit: Unit = 'count'): string {
   const { per, sign } = SAID[unit]
-  return `${Number((number / per).toPrecision(3))
-    .toLocaleString('en-GB')
-    .replaceAll(',', ' ')}${sign}`
+  return `${grouped(Number((number / per).toPrecision(3)))}${sign}`
 }
 
 /** As people tell them: in seconds, and of a hundred. */
