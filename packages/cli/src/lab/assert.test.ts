@@ -29,5 +29,6 @@ describe('lab assert', () => {
     const { stdout, exitCode } = await atTerminal(words)
     assert.equal(exitCode, 6)
     assert.match(stdout, /NO +missing: nothing was served, asked for at most 1 ms\n/)
+    assert.match(stdout, /\nThe limit does not hold: p99 is missing/)
   })
 })

@@ -97,9 +97,9 @@ function dataOf(policy: string, checks: readonly LimitCheck[], runs: number): Ta
 
 function sayVerdict(checks: readonly LimitCheck[], broken: readonly LimitCheck[]): string {
   if (broken.length === 0) return checks.length === 1 ? 'The limit holds.' : `All ${checks.length} limits hold.`
-  return `${broken.length} of ${checks.length} limits ${broken.length === 1 ? 'does' : 'do'} not hold: ${broken
-    .map(({ name, say }) => `${name} is ${say}`)
-    .join('; ')}.`
+  const which = checks.length === 1 ? 'The limit' : `${broken.length} of ${checks.length} limits`
+  const said = broken.map(({ name, say }) => `${name} is ${say}`).join('; ')
+  return `${which} ${broken.length === 1 ? 'does' : 'do'} not hold: ${said}.`
 }
 
 /** `1.3` or `1.3x`. */

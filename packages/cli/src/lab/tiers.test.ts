@@ -45,7 +45,7 @@ describe('lab tiers', () => {
     const shown = await atTerminal(words)
     assert.match(shown.stdout, /^tiers: calls that arrive for one operation\n/)
     assert.match(shown.stdout, /\nTIER {2}MAXATTEMPTS/)
-    assert.match(shown.stdout, /One operation becomes 2 calls of db/)
+    assert.match(shown.stdout, /One operation becomes 2 calls made by db/)
     const piped = await secondwind(words)
     assert.equal(piped.stdout.split('\n')[0], 'tier\tmaxAttempts\tcallsPerOperation\tsimulated\tworstCase')
     assert.match(piped.stderr, /^One operation becomes .*\n\ntry {2}secondwind lab tiers edge=3 db=1/)

@@ -131,7 +131,7 @@ function said(value: number): Cell {
 
 function sayVerdict({ name, callsPerOperation, worstCase }: TierLoad, failureRate: number): string {
   return (
-    `One operation becomes ${sayNumber(callsPerOperation)} calls of ${name} when ${sayShare(failureRate)} of them fail, ` +
+    `One operation becomes ${sayNumber(callsPerOperation)} calls made by ${name} when ${sayShare(failureRate)} of them fail, ` +
     `and ${sayNumber(worstCase)} when all of them do.`
   )
 }

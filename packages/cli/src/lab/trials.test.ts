@@ -79,7 +79,7 @@ describe('many worlds', () => {
     const { stdout } = await atTerminal([...vary, '--set', 'dependencies.dependency.troubles.0.errorRate=0'])
     assert.match(
       stdout.replaceAll('\n', ' '),
-      /maxAttempts \d .*makes the fewest calls of those that serve most, 100 %: 1 calls per operation/,
+      /maxAttempts \d .*makes the fewest calls of those that serve most, 100 %: 1 call per operation/,
     )
   })
 })

@@ -164,7 +164,8 @@ function sayBest({ tried, sayName }: Comparison): string {
   const most = largest(tried.map(one => mean(one, 'servedShare')))
   const full = tried.filter(one => mean(one, 'servedShare') >= most - SAME_SHARE)
   const fullest = least(full, 'amplification')
-  const calls = `${sayNumber(mean(fullest, 'amplification'))} calls per operation`
+  const count = sayNumber(mean(fullest, 'amplification'))
+  const calls = `${count} ${count === '1' ? 'call' : 'calls'} per operation`
   const [share, highest] = [sayShare(mean(fullest, 'servedShare')), sayShare(most)]
   const range = share === highest ? share : `${share} to ${highest}`
   const served =

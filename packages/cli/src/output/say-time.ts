@@ -13,9 +13,13 @@ export function sayInstant(at: number): string {
 export function sayDistance(at: number, now: number): string {
   const ms = Math.abs(at - now)
   if (ms < 500) return 'now'
+  return at > now ? `in ${sayRoughly(ms)}` : `${sayRoughly(ms)} ago`
+}
+
+/** `8 s`, `3 min`: whole seconds, minutes, hours or days. */
+export function sayRoughly(ms: number): string {
   const unit = unitFor(Math.max(ms, 2_000))
-  const words = sayMs(Math.round(ms / unit.lengthMs) * unit.lengthMs, unit)
-  return at > now ? `in ${words}` : `${words} ago`
+  return sayMs(Math.round(ms / unit.lengthMs) * unit.lengthMs, unit)
 }
 
 /** `2026-11-16T02:07:58Z, in 8 s`. */

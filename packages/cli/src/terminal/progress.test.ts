@@ -51,6 +51,14 @@ describe('progress', () => {
     assert.equal(told.at(-1), '\r\u001B[K')
   })
 
+  it('says what is left in minutes where it is many', async () => {
+    const { told, wait, progress } = watched(SCREEN)
+    progress.advance(1)
+    await wait(60_000)
+    progress.end()
+    assert.match(told.at(-2)!, /1\/10 {3}about 9 min left$/)
+  })
+
   it('shows that a single long thing goes on', async () => {
     const { told, wait, progress } = watched(SCREEN)
     await wait(3_000)

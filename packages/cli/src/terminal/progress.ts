@@ -1,4 +1,5 @@
 import { systemClock, type Clock } from '@secondwind/resilience'
+import { sayRoughly } from '../output/say-time.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface Progress {
@@ -12,6 +13,8 @@ const REDRAW_MS = 100
 const FIRST_LINE_MS = 1_000
 const LINE_MS = 30_000
 const BAR_WIDTH = 24
+/** What is not done yet takes a moment. */
+const SHORTEST_LEFT_MS = 1_000
 
 interface Work {
   readonly label: string
@@ -77,7 +80,10 @@ interface ProgressState {
 function progressLine({ label, before, done, total, elapsedMs }: ProgressState, isAscii: boolean): string {
   const filled = Math.round((BAR_WIDTH * done) / total)
   const [full, empty] = isAscii ? ['#', '.'] : ['█', '░']
-  const leftSeconds = Math.ceil((elapsedMs * (total - done)) / (done - before) / 1_000)
-  const eta = done === before ? `${Math.floor(elapsedMs / 1_000)} s so far` : `about ${leftSeconds} s left`
+  const leftMs = (elapsedMs * (total - done)) / (done - before)
+  const eta =
+    done === before
+      ? `${Math.floor(elapsedMs / 1_000)} s so far`
+      : `about ${sayRoughly(Math.max(SHORTEST_LEFT_MS, leftMs))} left`
   return `${label}  ${full.repeat(filled)}${empty.repeat(BAR_WIDTH - filled)}  ${done}/${total}   ${eta}`
 }

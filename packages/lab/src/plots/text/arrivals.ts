@@ -80,10 +80,11 @@ function scaleOf(picture: ArrivalsPicture, sheet: Sheet): Scale {
   // A line at the edge of a row claims that it is exactly there.
   const isAtEdge = capacity !== undefined && Math.abs(capacity / step - Math.round(capacity / step)) < 1e-9
   const capacityLine = isAtEdge ? sheet.glyphs.capacity : sheet.glyphs.capacityInside
+  // Every second row, and the edge at the capacity among them.
+  const labelled = isAtEdge ? capacityRow! : 1
   const labels = Array.from({ length: rows }, (_, row) => {
-    // Every second row, and the capacity among them.
     const upper = rows - row
-    return (upper - 1 - (capacityRow ?? 1)) % 2 === 0 ? sayNumber(upper * step) : ''
+    return (upper - 1 - labelled) % 2 === 0 ? sayNumber(upper * step) : ''
   })
   const times = Math.max(1, Math.floor(room / columns.series[0]!.columns.length))
   return { step, rows, labels, capacityRow, capacityLine, columns, times }

@@ -90,6 +90,8 @@ describe('arrivals in a terminal', () => {
     const lines = linesOf(drawText({ ...STORM, capacityPerSecond: 7 }, SMALL))
     assert.equal(lines[2], ' ╌ capacity 7/s')
     assert.ok(!lines.join('').includes('▔'))
+    const labels = lines.flatMap(line => /^ *([\d,]+) ┤/.exec(line)?.[1] ?? [])
+    assert.deepEqual(labels, ['400', '200'])
   })
 
   it('show means over more buckets than there are columns, and say how long a column is', () => {
