@@ -18,6 +18,11 @@ describe('a command that is printed to be pasted', () => {
       )
   })
 
+  it('does not write over the files of the command before it', () => {
+    const words = ['lab', 'run', '--html', 'a.html', 'outage', '--svg=a.svg']
+    assert.equal(typedWith(words, '--runs', '20'), 'secondwind lab run outage --runs 20')
+  })
+
   it('takes along what was given of the options that another command has, too', () => {
     const options = ['--max-peak <factor>', '--strict', '--set <path=value>', '--seed <number>'].map(flag => ({
       flag,

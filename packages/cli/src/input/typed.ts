@@ -6,10 +6,14 @@ export function typed(words: readonly string[]): string {
   return ['secondwind', ...words.map(quoted)].join(' ')
 }
 
-/** The same with another value of one flag, whichever way it was typed before: `--flag value` or `--flag=value`. */
+/** The same with another value of one flag, without the files that it wrote: they are not written over unasked. */
 export function typedWith(words: readonly string[], flag: string, value: string): string {
-  const others = words.filter((word, at) => word !== flag && words[at - 1] !== flag && !word.startsWith(`${flag}=`))
-  return typed([...others, flag, value])
+  return typed([...['--svg', '--html', flag].reduce(without, words), flag, value])
+}
+
+/** Whichever way it was typed: `--flag value` or `--flag=value`. */
+function without(words: readonly string[], flag: string): readonly string[] {
+  return words.filter((word, at) => word !== flag && words[at - 1] !== flag && !word.startsWith(`${flag}=`))
 }
 
 /** Those of the options that were given, as words of another command that takes them, too. */

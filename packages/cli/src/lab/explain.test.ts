@@ -10,7 +10,13 @@ describe('lab explain', () => {
     assert.match(stdout, /^3 attempts, each within 100 ms, 200 ms of the one before/)
     assert.match(stdout, /calls at most +3 for each operation/)
     assert.match(stdout, /production checklist: 0 not met, 10 met, 10 not visible from a policy/)
-    assert.deepEqual([stderr, exitCode], ['', 0])
+    assert.equal(exitCode, 0)
+    assert.equal(stderr, `\ntry  secondwind lab run outage --policy '${GOOD}'\n`)
+  })
+
+  it('leads to an outage with the same load and capacity', async () => {
+    const { stderr } = await atTerminal(['lab', 'explain', GOOD, '--load', '100/s', '--capacity', '500/s'])
+    assert.match(stderr, /try {2}secondwind lab run outage --policy .* --load 100\/s --capacity 500\/s\n/)
   })
 
   it('reads a file, stdin or the name of a preset', async () => {

@@ -1,22 +1,26 @@
 import { explainPolicy, type Explanation } from '@secondwind/resilience'
 import { checkProduction, delayBandsOf, dieFor, sayMs, sayNumber, sayShare, type ChecklistPoint } from '@secondwind/lab'
-import type { Answer, Call, Command } from '../command.ts'
+import type { Answer, Call, Command, GivenOptions, Option } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { isOn, optional, perSecond, readOptions } from '../input/read-options.ts'
 import { POLICY_ARGUMENT, readPolicy } from '../input/read-policy.ts'
+import { retyped, typed } from '../input/typed.ts'
 import { outputPath } from '../output/output-file.ts'
 import { drawOn, PICTURE_OPTIONS, pictureFile } from '../output/picture-options.ts'
 import { labelled, wrap, type Page } from '../terminal/page.ts'
 import { showTable, type Table } from '../terminal/table.ts'
 import { bothOrNeither } from './capacity.ts'
 
+const LOAD_OPTION: Option = { flag: '--load <rate>', say: 'calls a second on a usual day, such as 300/s' }
+const CAPACITY_OPTION: Option = { flag: '--capacity <rate>', say: 'calls a second that the dependency can serve' }
+
 export const explainCommand: Command = {
   path: ['lab', 'explain'],
   summary: 'what a policy does: waits, worst case, and the production checklist',
   arguments: [POLICY_ARGUMENT],
   options: [
-    { flag: '--load <rate>', say: 'calls a second on a usual day, such as 300/s' },
-    { flag: '--capacity <rate>', say: 'calls a second that the dependency can serve' },
+    LOAD_OPTION,
+    CAPACITY_OPTION,
     { flag: '--strict', say: 'exit with 6 when a point of the checklist is not met' },
     ...PICTURE_OPTIONS,
   ],
@@ -47,10 +51,16 @@ async function explain({ args, options, terminal }: Call): Promise<Answer> {
     data: { policy, explanation, checklist },
     show: page =>
       [showExplanation(explanation, page), drawOn(page, picture), showChecklist(checklist, page)].join('\n\n'),
-    next: isOpen ? ['secondwind lab advise'] : [],
+    next: isOpen ? ['secondwind lab advise'] : nextOf(named, options),
     files: pictureFile(svg, picture),
     exitCode: strict && isOpen ? EXIT_CODES.no : EXIT_CODES.done,
   }
+}
+
+/** What was read from stdin cannot be read again. */
+function nextOf(named: string, options: GivenOptions): readonly string[] {
+  const load = retyped(options, [LOAD_OPTION, CAPACITY_OPTION])
+  return named === '-' ? [] : [typed(['lab', 'run', 'outage', '--policy', named, ...load])]
 }
 
 const LABEL_WIDTH = 25
