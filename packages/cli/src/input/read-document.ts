@@ -1,20 +1,28 @@
+import { check } from '@secondwind/resilience/rules'
 import { readFile } from 'node:fs/promises'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { Failure, usageFailure } from '../failure.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
+interface Kind {
+  /** What it is to be: a policy, a scenario. */
+  readonly what: string
+  /** Names that could have been meant instead of a file. */
+  readonly names?: readonly string[]
+}
+
 /** What was named on the command line: JSON as it stands, `-` for stdin, or else the path of a file. */
 export async function readDocument(
   named: string,
-  what: string,
+  kind: Kind,
   { readInput }: Pick<Terminal, 'readInput'>,
 ): Promise<unknown> {
-  if (named.trimStart().startsWith('{')) return parse(named, what, 'the command line')
-  if (named === '-') return parse(await readInput(), what, 'stdin')
-  return parse(await readText(named, what), what, named)
+  if (named.trimStart().startsWith('{')) return parse(named, kind.what, 'the command line')
+  if (named === '-') return parse(await readInput(), kind.what, 'stdin')
+  return parse(await readText(named, kind), kind.what, named)
 }
 
-async function readText(path: string, what: string): Promise<string> {
+async function readText(path: string, { what, names = [] }: Kind): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
@@ -23,12 +31,21 @@ async function readText(path: string, what: string): Promise<string> {
     throw new Failure({
       code: isMissing ? 'not-found' : 'not-readable',
       what: isMissing ? `there is no ${what} ${path}` : `${path} cannot be read`,
-      because: [isMissing ? `${path} is no file here.` : (error as Error).message],
+      because: [isMissing ? sayMissing(path, names) : (error as Error).message],
       so: 'Nothing was run.',
       exitCode: isMissing ? EXIT_CODES.notFound : EXIT_CODES.failed,
     })
   }
 }
+
+function sayMissing(path: string, names: readonly string[]): string {
+  const meant = path.length > LONGEST_NAME ? undefined : names.find(name => check.isNear(path, name))
+  if (meant !== undefined) return `${path} is no file here; did you mean ${meant}?`
+  return names.length === 0 ? `${path} is no file here.` : `${path} is no file here, and none of ${names.join(', ')}.`
+}
+
+/** What is longer is a path, and not a name with a slip in it. */
+const LONGEST_NAME = 64
 
 function parse(json: string, what: string, from: string): unknown {
   try {

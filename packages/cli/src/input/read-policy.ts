@@ -17,7 +17,9 @@ type Policy = RetryPolicy | PipelinePolicy
 
 /** The policy with its defaults filled in; one with problems is refused with all of them. */
 export async function readPolicy(named: string, terminal: Pick<Terminal, 'readInput'>): Promise<Policy> {
-  const { policy, problems } = checkPolicy(presetOf(named) ?? (await readDocument(named, 'policy', terminal)))
+  const { policy, problems } = checkPolicy(
+    presetOf(named) ?? (await readDocument(named, { what: 'policy', names: PRESET_NAMES }, terminal)),
+  )
   if (policy !== undefined) return policy
   const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
   throw problemsFailure({ code: 'invalid-policy', what: `the policy ${shorten(named, 40)} has ${count}` }, problems)

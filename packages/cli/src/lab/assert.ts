@@ -17,7 +17,7 @@ import { CSV_OPTION } from '../output/csv-option.ts'
 import { showTable, unsaid, type Table } from '../terminal/table.ts'
 import { estimateCells, estimateColumns } from './estimate-cells.ts'
 import { measure } from './trials.ts'
-import { readWorld, SCENARIO_WORDS, WORLD_NAMES, WORLD_OPTIONS } from './world-options.ts'
+import { readWorld, SCENARIO_WORDS, WORLD_NAMES, WORLD_OPTIONS, worldProblems } from './world-options.ts'
 
 export const assertCommand: Command = {
   path: ['lab', 'assert'],
@@ -39,14 +39,15 @@ export const assertCommand: Command = {
 
 async function assertLimits({ args, options, terminal }: Call): Promise<Answer> {
   const given = args[0] as string
-  const { scenario: named, ...asked } = readOptions(options, {
+  const readers = {
     scenario: withDefault('outage', text()),
     maxAmplification: optional(times),
     maxPeak: optional(times),
     minServed: optional(share),
     maxRecovery: optional(duration(0, 86_400_000)),
     maxP99: optional(duration(0, 86_400_000)),
-  })
+  }
+  const { scenario: named, ...asked } = readOptions(options, readers, worldProblems(options))
   const limits: Limits = Object.fromEntries(
     Object.entries({
       maxAmplification: asked.maxAmplification,

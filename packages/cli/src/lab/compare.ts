@@ -3,9 +3,10 @@ import type { Answer, Call, Command } from '../command.ts'
 import { eachWithoutProblem, usageFailure } from '../failure.ts'
 import { listOf, oneOf, optional, readOptions, text, type Reader } from '../input/read-options.ts'
 import { POLICY_ARGUMENT, readPolicies } from '../input/read-policy.ts'
+import { FILE_READERS } from '../output/picture-options.ts'
 import { budgetOf, withBudget, withJitter, type PolicyChange, type PolicyChoice } from './policy-choice.ts'
-import { compareVariants, FILE_READERS, VARIANT_OPTIONS } from './variants.ts'
-import { readWorld, SCENARIO_WORDS, WORLD_NAMES } from './world-options.ts'
+import { compareVariants, VARIANT_OPTIONS } from './variants.ts'
+import { readWorld, SCENARIO_WORDS, WORLD_NAMES, worldProblems } from './world-options.ts'
 
 const JITTERS: readonly JitterType[] = ['NONE', 'EQUAL', 'FULL', 'DECORRELATED', 'PROPORTIONAL']
 
@@ -35,12 +36,13 @@ export const compareCommand: Command = {
 
 async function compare(call: Call): Promise<Answer> {
   const { args, options, terminal } = call
-  const { scenario, jitter, budget } = readOptions(options, {
+  const readers = {
     scenario: optional(text()),
     jitter: optional(listOf(oneOf(...JITTERS))),
     budget: optional(listOf(namedBudget)),
     ...FILE_READERS,
-  })
+  }
+  const { scenario, jitter, budget } = readOptions(options, readers, worldProblems(options))
   const world = scenario ?? (jitter === undefined ? 'outage' : 'herd')
   const named = await readPolicies((args[0] as readonly string[] | undefined) ?? [], terminal)
   const policies = named.map(({ name, policy }) => ({ name: named.length > 1 ? name : '', choice: { policy } }))

@@ -1,9 +1,9 @@
 /** By which policies the clients of a world go: one for all of them, or the world's own; and what is changed in each. */
 import { setAt, withPolicy, type PolicyDocument, type Scenario } from '@secondwind/lab'
-import { DEFAULT_BUDGET, type BudgetPolicy, type JitterType } from '@secondwind/resilience'
+import { DEFAULT_BUDGET, type BudgetPolicy, type JitterType, type Problem } from '@secondwind/resilience'
 import type { GivenOptions, Option } from '../command.ts'
 import { usageFailure } from '../failure.ts'
-import { optional, readOptions, text, type Reader } from '../input/read-options.ts'
+import { optional, optionProblems, readOptions, text, type Reader } from '../input/read-options.ts'
 import { PRESET_NAMES, readPolicy } from '../input/read-policy.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
@@ -28,9 +28,14 @@ export const POLICY_OPTIONS: readonly Option[] = [
   },
 ]
 
+/** To be said with what is wrong with all other options of a command. */
+export function policyChoiceProblems(given: GivenOptions): readonly Problem[] {
+  return optionProblems(given, POLICY_READERS)
+}
+
 /** The policy of --policy, or else those of the world, with the budget of --budget. */
 export async function readPolicyChoice(given: GivenOptions, terminal: Terminal): Promise<PolicyChoice> {
-  const { policy: named, budget } = readOptions(given, { policy: optional(text()), budget: optional(budgetOf) })
+  const { policy: named, budget } = readOptions(given, POLICY_READERS)
   return {
     ...(named !== undefined && { policy: await readPolicy(named, terminal) }),
     changes: budget === undefined ? [] : [withBudget(budget)],
@@ -46,6 +51,8 @@ export const budgetOf: Reader<BudgetPolicy | false> = given => {
   if (unit === '%' && value <= 1_000) return { value: { ...DEFAULT_BUDGET, ratio: value / 100 } }
   return { must: 'a share of the calls such as 10%, a rate such as 10/s, or off' }
 }
+
+const POLICY_READERS = { policy: optional(text()), budget: optional(budgetOf) }
 
 export function withBudget(budget: BudgetPolicy | false): PolicyChange {
   return (policy, name) => ({ ...('retry' in policy ? policy : { name, retry: policy }), budget })

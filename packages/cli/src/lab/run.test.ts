@@ -82,10 +82,29 @@ describe('lab run', () => {
     assert.match(stderr, /dependancies .*did you mean dependencies/)
   })
 
+  it('guesses which scenario or policy a misspelt name was meant to be, and knows a policy from a scenario', async () => {
+    const because = async (...words: string[]): Promise<string> => (await atTerminal(['lab', 'run', ...words])).stderr
+    assert.match(await because('outag'), /^error not-found .*\n\n {2}outag is no file here; did you mean outage\?/)
+    assert.match(await because('--policy', 'userfacing'), /userfacing is no file here; did you mean userFacing\?/)
+    assert.match(await because('nothing-like-it'), /is no file here, and none of outage, herd, shop, /)
+    assert.match(await because('shop'), /^error unknown-name {2}shop is a case with variants: name one of them\n/)
+    const policy = await because('{"maxAttempts":3}')
+    assert.match(policy, /is a policy, and no scenario\n/)
+    assert.match(policy, /\n {2}do {3}secondwind lab run --policy '{"maxAttempts":3}'\n/)
+  })
+
   it('refuses sizes that no memory holds, with the memory that they would need', async () => {
     const { stderr, exitCode } = await atTerminal(['lab', 'run', 'herd', '--clients', '100000000'])
     assert.equal(exitCode, 2)
     assert.match(stderr, /would need \d+ GB of memory/)
+  })
+
+  it('says at once all that is wrong with its options', async () => {
+    const words = ['lab', 'run', '--seed', 'x', '--load', 'much', '--budget', 'some', '--svg', '/no/such/folder/x.svg']
+    const { stdout, stderr, exitCode } = await atTerminal(words)
+    assert.deepEqual([stdout, exitCode], ['', 2])
+    assert.match(stderr, /^error wrong-option {2}4 values cannot be read/)
+    for (const flag of ['--seed', '--load', '--budget', '--svg']) assert.ok(stderr.includes(`  ${flag} must be`), flag)
   })
 
   it('refuses flags that say nothing about the world that was asked for', async () => {

@@ -16,13 +16,13 @@ import {
 import type { Answer, Call, Command } from '../command.ts'
 import { readOptions } from '../input/read-options.ts'
 import { typed, typedWith } from '../input/typed.ts'
-import { fileAt, outputPath } from '../output/output-file.ts'
-import { drawOn, pictureFile, PICTURE_OPTIONS, REPORT_OPTION } from '../output/picture-options.ts'
+import { fileAt } from '../output/output-file.ts'
+import { drawOn, FILE_READERS, pictureFile, PICTURE_OPTIONS, REPORT_OPTION } from '../output/picture-options.ts'
 import { labelled, type Page } from '../terminal/page.ts'
 import type { Table } from '../terminal/table.ts'
-import { POLICY_OPTIONS, readPolicyChoice } from './policy-choice.ts'
+import { POLICY_OPTIONS, policyChoiceProblems, readPolicyChoice } from './policy-choice.ts'
 import { measure, middlesOf, sayDrawn, type Measured } from './trials.ts'
-import { readWorld, SCENARIO_ARGUMENT, WORLD_OPTIONS } from './world-options.ts'
+import { readWorld, SCENARIO_ARGUMENT, WORLD_OPTIONS, worldProblems } from './world-options.ts'
 
 export const runCommand: Command = {
   path: ['lab', 'run'],
@@ -46,7 +46,10 @@ interface DrawnTrial extends Trial {
 }
 
 async function run({ words, args, options, terminal }: Call): Promise<Answer> {
-  const { svg, html } = readOptions(options, { svg: outputPath, html: outputPath })
+  const { svg, html } = readOptions(options, FILE_READERS, [
+    ...policyChoiceProblems(options),
+    ...worldProblems(options),
+  ])
   const named = (args[0] as string | undefined) ?? 'outage'
   const choice = await readPolicyChoice(options, terminal)
   const { at, seeds } = await readWorld(named, options, terminal)

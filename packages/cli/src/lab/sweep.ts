@@ -1,10 +1,11 @@
 import type { Scenario } from '@secondwind/lab'
 import type { Answer, Call, Command } from '../command.ts'
-import { eachWithoutProblem } from '../failure.ts'
+import { eachWithoutProblem, usageFailure } from '../failure.ts'
 import { readOptions, type Reader } from '../input/read-options.ts'
-import { POLICY_OPTIONS, readPolicyChoice, withField } from './policy-choice.ts'
-import { compareVariants, FILE_READERS, VARIANT_OPTIONS } from './variants.ts'
-import { jsonOr, readWorld, SCENARIO_ARGUMENT } from './world-options.ts'
+import { FILE_READERS } from '../output/picture-options.ts'
+import { POLICY_OPTIONS, policyChoiceProblems, readPolicyChoice, withField } from './policy-choice.ts'
+import { compareVariants, VARIANT_OPTIONS } from './variants.ts'
+import { jsonOr, readWorld, SCENARIO_ARGUMENT, worldProblems } from './world-options.ts'
 
 export const sweepCommand: Command = {
   path: ['lab', 'sweep'],
@@ -24,7 +25,9 @@ export const sweepCommand: Command = {
 
 async function sweep(call: Call): Promise<Answer> {
   const { args, options, terminal } = call
-  const { vary } = readOptions(options, { vary: variation, ...FILE_READERS })
+  if (options['vary'] === undefined) throw nothingToVary()
+  const problems = [...policyChoiceProblems(options), ...worldProblems(options)]
+  const { vary } = readOptions(options, { vary: variation, ...FILE_READERS }, problems)
   const named = (args[0] as string | undefined) ?? 'outage'
   const choice = await readPolicyChoice(options, terminal)
   const { at, seeds } = await readWorld(named, options, terminal)
@@ -62,4 +65,13 @@ const variation: Reader<Variation> = given => {
   const count = Number(to) - Number(from) + 1
   if (!(count >= 1 && count <= MOST_VALUES)) return { must: `a range of 1 to ${MOST_VALUES} values` }
   return { value: { path, values: Array.from({ length: count }, (_, index) => Number(from) + index) } }
+}
+
+function nothingToVary(): Error {
+  return usageFailure({
+    code: 'missing-option',
+    what: 'there is nothing to vary',
+    because: ['--vary names a path and its values.'],
+    next: sweepCommand.examples.map(example => `secondwind ${example}`),
+  })
 }

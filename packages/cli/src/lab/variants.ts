@@ -20,8 +20,8 @@ import type { Answer, Call, Option } from '../command.ts'
 import { readOptions } from '../input/read-options.ts'
 import { typed, typedWith } from '../input/typed.ts'
 import { CSV_OPTION } from '../output/csv-option.ts'
-import { fileAt, outputPath } from '../output/output-file.ts'
-import { drawOn, pictureFile, PICTURE_OPTIONS, REPORT_OPTION } from '../output/picture-options.ts'
+import { fileAt } from '../output/output-file.ts'
+import { drawOn, FILE_READERS, pictureFile, PICTURE_OPTIONS, REPORT_OPTION } from '../output/picture-options.ts'
 import type { Page } from '../terminal/page.ts'
 import { showTable, wordsOf, type Column, type Table } from '../terminal/table.ts'
 import { estimateCells, estimateColumns } from './estimate-cells.ts'
@@ -30,12 +30,6 @@ import { WORLD_OPTIONS } from './world-options.ts'
 
 /** What every command takes that shows several worlds. */
 export const VARIANT_OPTIONS: readonly Option[] = [...WORLD_OPTIONS, ...PICTURE_OPTIONS, REPORT_OPTION, CSV_OPTION]
-
-/** Read first with all other options, so that all that is wrong is said at once. */
-export const FILE_READERS: { readonly svg: typeof outputPath; readonly html: typeof outputPath } = {
-  svg: outputPath,
-  html: outputPath,
-}
 
 export interface Variant {
   readonly name: string

@@ -1,4 +1,5 @@
 import { checkScenario, herdWorld, outageWorld, WORKED_CASES, type Scenario } from '@secondwind/lab'
+import { checkPolicy, type Problem } from '@secondwind/resilience'
 import type { Argument, GivenOptions, Option } from '../command.ts'
 import { problemsFailure, usageFailure } from '../failure.ts'
 import { readDocument } from '../input/read-document.ts'
@@ -7,6 +8,7 @@ import {
   flagOf,
   numberBetween,
   optional,
+  optionProblems,
   perSecond,
   readOptions,
   wholeNumber,
@@ -31,6 +33,7 @@ export const WORLD_OPTIONS: readonly Option[] = [
 ]
 
 export const WORLD_NAMES: readonly string[] = ['outage', 'herd']
+const NAMES: readonly string[] = [...WORLD_NAMES, ...WORKED_CASES.map(({ name }) => name)]
 export const SCENARIO_WORDS = 'outage, herd, a case and its variant (shop/no retries), or a file (docs/scenarios.md)'
 /** Where none is named it is an outage. */
 export const SCENARIO_ARGUMENT: Argument = {
@@ -45,22 +48,17 @@ export interface WorldChoice {
   readonly seeds: readonly number[]
 }
 
+/** To be said with what is wrong with all other options of a command. */
+export function worldProblems(given: GivenOptions): readonly Problem[] {
+  return optionProblems(given, WORLD_READERS)
+}
+
 export async function readWorld(named: string, given: GivenOptions, terminal: Terminal): Promise<WorldChoice> {
-  const { load, outage, processes, clients, capacity, seed, runs, set, scale } = readOptions(given, {
-    load: optional(perSecond()),
-    outage: optional(duration(1, 86_400_000)),
-    processes: optional(wholeNumber(1, 1e6)),
-    clients: optional(wholeNumber(1, 1e9)),
-    capacity: optional(perSecond()),
-    seed: withDefault(1, wholeNumber(0, Number.MAX_SAFE_INTEGER)),
-    runs: withDefault(1, wholeNumber(1, 10_000)),
-    set: optional(assignments),
-    scale: withDefault(0.1, numberBetween(0.001, 1)),
-  })
+  const { load, outage, processes, clients, capacity, seed, runs, set, scale } = readOptions(given, WORLD_READERS)
   refuseForeign(named, given)
   const document = WORLD_NAMES.includes(named)
     ? undefined
-    : (caseVariant(named, scale) ?? (await readDocument(named, 'scenario', terminal)))
+    : (caseVariant(named, scale) ?? (await readDocument(named, { what: 'scenario', names: NAMES }, terminal)))
   const world = (choice: PolicyChoice): unknown => {
     const { policy = {} } = choice
     if (named === 'outage')
@@ -93,8 +91,8 @@ function caseVariant(named: string, scale: number): Scenario | undefined {
   if (found !== undefined) return found
   throw usageFailure({
     code: 'unknown-name',
-    what: `${named} is no variant of a case`,
-    because: [`${name} has ${Object.keys(variants).join(', ')}.`],
+    what: rest.length === 0 ? `${name} is a case with variants: name one of them` : `${name} has no such variant`,
+    because: [`Its variants are: ${Object.keys(variants).join(', ')}.`],
     next: Object.keys(variants).map(variant => typed(['lab', 'run', `${name}/${variant}`])),
   })
 }
@@ -121,8 +119,19 @@ function refuseForeign(named: string, given: GivenOptions): void {
 function checked(named: string, document: unknown): Scenario {
   const { scenario, problems } = checkScenario(document)
   if (scenario !== undefined) return scenario
+  if (checkPolicy(document).policy !== undefined) throw isPolicy(named)
   const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
   throw problemsFailure({ code: 'invalid-scenario', what: `the scenario ${named} has ${count}` }, problems)
+}
+
+/** Both are JSON in a file, and easily taken for each other. */
+function isPolicy(named: string): Error {
+  return usageFailure({
+    code: 'invalid-scenario',
+    what: `${named} is a policy, and no scenario`,
+    because: ['A policy is tried in a scenario: in an outage, unless another is named.'],
+    next: [typed(['lab', 'run', '--policy', named])],
+  })
 }
 
 /** `path=value`, several apart by semicolons; the value is JSON, or else a text. */
@@ -133,6 +142,18 @@ const assignments: Reader<readonly Assignment[]> = given => {
   return read.some(found => found === null)
     ? { must: 'a path and a value, such as durationMs=60000' }
     : { value: read.map(found => ({ path: found![1]!, value: jsonOr(found![2]!) })) }
+}
+
+const WORLD_READERS = {
+  load: optional(perSecond()),
+  outage: optional(duration(1, 86_400_000)),
+  processes: optional(wholeNumber(1, 1e6)),
+  clients: optional(wholeNumber(1, 1e9)),
+  capacity: optional(perSecond()),
+  seed: withDefault(1, wholeNumber(0, Number.MAX_SAFE_INTEGER)),
+  runs: withDefault(1, wholeNumber(1, 10_000)),
+  set: optional(assignments),
+  scale: withDefault(0.1, numberBetween(0.001, 1)),
 }
 
 export function jsonOr(value: string): unknown {

@@ -1,7 +1,7 @@
 import { drawSvg, drawText, type Ink, type Picture } from '@secondwind/lab'
 import type { Option } from '../command.ts'
 import type { Colors, Page } from '../terminal/page.ts'
-import { fileAt, type OutputFile } from './output-file.ts'
+import { fileAt, outputPath, type OutputFile } from './output-file.ts'
 
 export const REPORT_OPTION: Option = { flag: '--html <file>', say: 'write a report to a file' }
 
@@ -10,6 +10,12 @@ export const PICTURE_OPTIONS: readonly Option[] = [
   { flag: '--svg <file>', say: 'write the picture to a file' },
   { flag: '--ascii', say: 'draw with plain characters' },
 ]
+
+/** Read first with all other options, so that all that is wrong is said at once. */
+export const FILE_READERS: { readonly svg: typeof outputPath; readonly html: typeof outputPath } = {
+  svg: outputPath,
+  html: outputPath,
+}
 
 /** What has no colour here stands in that of the terminal. */
 const INKS: {

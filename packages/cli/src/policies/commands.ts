@@ -106,7 +106,7 @@ const putCommand: Command = remoteCommand({
 
 async function put({ client, args, options, terminal, typed }: RemoteCall): Promise<Answer> {
   const { policyId, dryRun } = readOptions(options, { policyId: optional(text()), dryRun: isOn })
-  const document = await readDocument(args[0] as string, 'policy', terminal)
+  const document = await readDocument(args[0] as string, { what: 'policy' }, terminal)
   const policy = (
     policyId === undefined || !check.isRecord(document) ? document : { ...document, policyId }
   ) as NamedPolicyInput

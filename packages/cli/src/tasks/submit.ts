@@ -72,7 +72,7 @@ async function readTask(
   })
   const document = /^https?:\/\//i.test(target)
     ? { targetUrl: target }
-    : ((await readDocument(target, 'task', terminal)) as RetryTaskInput)
+    : ((await readDocument(target, { what: 'task' }, terminal)) as RetryTaskInput)
   const flags = {
     ...given,
     headers: header,
