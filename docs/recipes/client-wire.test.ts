@@ -77,6 +77,7 @@ const SHAPES: {
   },
   Control: {
     controlId: 'always',
+    tenant: 'perhaps',
     level: 'always',
     scope: 'always',
     reason: 'always',
@@ -94,6 +95,7 @@ const SHAPES: {
     destination: 'always',
     name: 'perhaps',
     settings: 'perhaps',
+    operatorSettings: 'perhaps',
     breaker: 'perhaps',
     hold: 'perhaps',
     retryHold: 'perhaps',

@@ -1,4 +1,4 @@
-import type { Destination } from '@secondwind/client'
+import type { Destination, DestinationSettings, SetBy } from '@secondwind/client'
 import { sayMs, sayShare } from '@secondwind/lab'
 import type { Argument } from '../command.ts'
 import { sayWhen } from '../output/say-time.ts'
@@ -24,10 +24,15 @@ export function showDestination(one: Destination, now: number, { columns, colors
 
 type Fact = readonly [label: string, words: string | undefined]
 
-/** What operators have set, and who. */
-function settingsOf({ settings = { version: 0 } }: Destination, now: number): readonly Fact[] {
+/** What was set for it, and by whom: for whoever asks, then for every tenant. */
+function settingsOf({ settings, operatorSettings = {} }: Destination, now: number): readonly Fact[] {
+  const forAll = factsSet(operatorSettings, now).map(([label, words]): Fact => [label, words && `${words} (for all)`])
+  return [...factsSet(settings ?? {}, now), ...forAll]
+}
+
+function factsSet(settings: DestinationSettings, now: number): readonly Fact[] {
   const { paused, resumed, draining, forced, limits } = settings
-  const by = (set: { readonly by: string; readonly since: number; readonly reason?: string }): string =>
+  const by = (set: SetBy): string =>
     `since ${sayWhen(set.since, now)}, by ${set.by}${set.reason === undefined ? '' : `: ${set.reason}`}`
   return [
     ['paused', paused && `${paused.until === undefined ? '' : `until ${sayWhen(paused.until, now)}; `}${by(paused)}`],

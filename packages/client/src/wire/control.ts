@@ -10,6 +10,8 @@ export type ControlScope =
 /** One throw of the kill switch. */
 export interface Control {
   readonly controlId: string
+  /** Whose policies and destinations are meant; absent: everybody's, by order of whoever runs the service. */
+  readonly tenant?: string
   readonly level: ControlLevel
   readonly scope: ControlScope
   readonly reason: string

@@ -27,13 +27,16 @@ export interface Destination {
   readonly retryShare: number
   /** Attempts for each first attempt. */
   readonly amplification?: number
-  /** What operators have set for it; absent when nothing was. */
-  readonly settings?: DestinationSettings
+  /** What whoever asks has set for it; absent when nothing was. */
+  readonly settings?: DestinationSettings & {
+    /** Grows with every change. */
+    readonly version: number
+  }
+  /** What whoever runs the service has set for every tenant: it holds beside `settings`. */
+  readonly operatorSettings?: DestinationSettings
 }
 
 export interface DestinationSettings {
-  /** Grows with every change. */
-  readonly version: number
   readonly limits?: DestinationLimits
   readonly paused?: SetBy & { readonly until?: number }
   /** How the last pause was lifted: `limit` grows from one since then. */
@@ -51,6 +54,8 @@ export interface SetBy {
   readonly since: number
   /** The id of a key, `local`, or `system`: the service itself. */
   readonly by: string
+  /** Whoever runs the service has set it, and alone takes it back. */
+  readonly isByOperator?: true
   readonly reason?: string
 }
 

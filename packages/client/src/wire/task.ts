@@ -136,8 +136,10 @@ export interface Hold {
   readonly until?: number
   /** Of the kill switch. */
   readonly level?: ControlLevel
-  /** What operators said when they shut it. */
+  /** What was said when it was shut. */
   readonly because?: string
+  /** Whoever runs the service has shut it, and alone opens it. */
+  readonly isByOperator?: true
 }
 
 export type HoldReason =

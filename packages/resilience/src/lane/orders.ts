@@ -21,9 +21,11 @@ export interface LaneOrders {
 /** How long an order is in force; without `until`, until it is taken back. */
 export interface Term {
   readonly until?: number
+  /** Of the ramp that follows; absent: it doubles at its usual pace. */
+  readonly rampMs?: number
 }
 
-export interface Shut extends Term {
+export interface Shut extends Pick<Term, 'until'> {
   readonly reason: 'kill-switch' | 'paused'
 }
 
@@ -31,8 +33,12 @@ export interface Shut extends Term {
 export function shutBy(orders: LaneOrders | undefined, now: number): Shut | undefined {
   if (orders === undefined) return undefined
   const { kill, pause } = orders
-  if (isInForce(kill, now)) return { reason: 'kill-switch', ...kill }
-  return isInForce(pause, now) ? { reason: 'paused', ...pause } : undefined
+  if (isInForce(kill, now)) return shut('kill-switch', kill)
+  return isInForce(pause, now) ? shut('paused', pause) : undefined
+}
+
+function shut(reason: Shut['reason'], { until }: Term): Shut {
+  return { reason, ...(until !== undefined && { until }) }
 }
 
 export function isInForce(term: Term | undefined, now: number): term is Term {
@@ -53,6 +59,9 @@ export function reachesByOrders(orders: LaneOrders | undefined, count: number, l
 }
 
 function rampsOf({ kill, pause, ramps = [] }: LaneOrders, now: number): Ramp[] {
-  const over = [kill, pause].flatMap(term => (term?.until === undefined || now < term.until ? [] : [term.until]))
-  return [...ramps, ...over.map(since => ({ since }))]
+  const over = [kill, pause].flatMap((term): Ramp[] => {
+    if (term?.until === undefined || now < term.until) return []
+    return [{ since: term.until, ...(term.rampMs !== undefined && { rampMs: term.rampMs }) }]
+  })
+  return [...ramps, ...over]
 }

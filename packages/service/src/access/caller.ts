@@ -1,3 +1,5 @@
+import { EVERY_TENANT } from '../task/lane.ts'
+
 /** Whoever asks something of the service, and what it may ask for. */
 export interface Caller {
   /** The id of its key, `admin` for the key that the service was started with, `local` where it has no keys. */
@@ -6,6 +8,8 @@ export interface Caller {
   readonly tenant: string
   /** Runs the service: may act for any tenant, and sees what belongs to none. */
   readonly isOperator: boolean
+  /** An operator who names no tenant: what it orders holds for every one. */
+  readonly isForAll: boolean
   readonly scopes: ReadonlySet<Scope>
   /** The hash of the secret that it came with: a key has two during a rotation. */
   readonly secretHash?: string
@@ -35,10 +39,15 @@ export const LOCAL_CALLER: Caller = operator('local')
 /** Whoever has the key that the service was started with. */
 export const ADMIN_CALLER: Caller = operator('admin')
 
+/** Under whose name it is kept what somebody orders. */
+export function ownerOf({ tenant, isForAll }: Pick<Caller, 'tenant' | 'isForAll'>): string {
+  return isForAll ? EVERY_TENANT : tenant
+}
+
 export function scopesOf(granted: readonly Scope[]): ReadonlySet<Scope> {
   return granted.includes('admin') ? EVERY_SCOPE : new Set(granted)
 }
 
 function operator(actor: string): Caller {
-  return { actor, tenant: DEFAULT_TENANT, isOperator: true, scopes: EVERY_SCOPE }
+  return { actor, tenant: DEFAULT_TENANT, isOperator: true, isForAll: true, scopes: EVERY_SCOPE }
 }

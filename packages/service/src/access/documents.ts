@@ -1,9 +1,6 @@
 /** What is kept of keys and secrets: the documents of their records. */
 import type { Scope } from './caller.ts'
 
-/** What stands where a key belongs to no tenant, but to whoever runs the service. */
-export const EVERY_TENANT = '*'
-
 export interface KeyDocument {
   readonly name?: string
   readonly scopes: readonly Scope[]

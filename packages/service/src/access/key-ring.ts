@@ -8,8 +8,9 @@
  */
 import { documentOf, type OperatorRecord, type OperatorStore } from '../stores/task-store.ts'
 import { ADMIN_CALLER, DEFAULT_TENANT, scopesOf, type Caller } from './caller.ts'
-import { EVERY_TENANT, type KeyDocument } from './documents.ts'
 import { everyRecord } from '../stores/every-record.ts'
+import { EVERY_TENANT } from '../task/lane.ts'
+import type { KeyDocument } from './documents.ts'
 import { hashOf, isSameHash, readKey } from './key-text.ts'
 
 interface KeyRingOptions {
@@ -53,6 +54,11 @@ export class KeyRing {
     return tenant === DEFAULT_TENANT || this.#tenants.has(tenant)
   }
 
+  /** All there are, the one that was always there first. */
+  tenants(): readonly string[] {
+    return [DEFAULT_TENANT, ...this.#tenants]
+  }
+
   /** Whose key it is; undefined when it is none, or none any more. */
   callerWith(token: string): Caller | undefined {
     if (this.#adminHash !== undefined && isSameHash(hashOf(token), this.#adminHash)) return ADMIN_CALLER
@@ -92,6 +98,12 @@ function keyOf(record: OperatorRecord): KnownKey {
   const isOperator = tenant === EVERY_TENANT
   return {
     document: key,
-    caller: { actor: id, tenant: isOperator ? DEFAULT_TENANT : tenant, isOperator, scopes: scopesOf(key.scopes) },
+    caller: {
+      actor: id,
+      tenant: isOperator ? DEFAULT_TENANT : tenant,
+      isOperator,
+      isForAll: isOperator,
+      scopes: scopesOf(key.scopes),
+    },
   }
 }

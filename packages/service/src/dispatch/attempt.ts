@@ -279,6 +279,6 @@ export class Attempt implements Alarm {
     const hasChanged = lanes.end(lane.policy, lane.state, this.#permit, call, now)
     if (lane.partition.phase === 'gone') return
     if (hasChanged) onPhase(lane)
-    steering.saw(lane, call.outcome, call.durationMs)
+    steering.saw(lane, this.#task.queue, call.outcome, call.durationMs)
   }
 }

@@ -4,7 +4,7 @@ import { isInScope, type QueueScope } from '../task/control.ts'
 import { queueOf } from '../task/lane.ts'
 import type { HoldReason } from '../task/lane-view.ts'
 import { gatesAt, type Orders } from '../task/orders.ts'
-import type { Trial } from '../task/stop-rule.ts'
+import { newTrial, type Trial, type Watch } from '../task/stop-rule.ts'
 import type { Queue } from '../task/task.ts'
 import type { ServedPartition } from './served-partition.ts'
 import type { Openings, WaitingQueue } from './share.ts'
@@ -29,6 +29,9 @@ interface Begun extends Pick<Queue, 'kind' | 'policyId'> {
 /** So many are asked for before anything is known of a queue; each answer that brings all of them doubles it. */
 const FIRST_GUESS = 8
 const LARGEST_GUESS = 1_024
+
+/** Of controls that ended lately there may be many; the newest ways back are those that are watched. */
+const MOST_TRIALS = 20
 
 interface ServedLaneOptions {
   readonly key: string
@@ -78,8 +81,8 @@ export class ServedLane implements Alarm {
   /** What the store is known to remember of it, as text. */
   remembered = ''
   isWriting = false
-  /** How it does since it was resumed, and when that was. */
-  trial: { readonly since: number; readonly seen: Trial } | undefined
+  /** How it does on the ways back that are watched. */
+  readonly #trials = new Map<string, Trial>()
 
   constructor({ key, partition, steered, state, join, onRing }: ServedLaneOptions) {
     this.key = key
@@ -119,6 +122,20 @@ export class ServedLane implements Alarm {
     const begun = this.#begun.get(name)
     if (begun === undefined) this.#begun.set(name, { kind, policyId, count: by })
     else if ((begun.count += by) === 0) this.#begun.delete(name)
+  }
+
+  trialOf(watch: Watch): Trial {
+    const name = trialName(watch)
+    const known = this.#trials.get(name)
+    if (known !== undefined) return known
+    const trial = newTrial()
+    this.#trials.set(name, trial)
+    if (this.#trials.size > MOST_TRIALS) this.#trials.delete(this.#trials.keys().next().value!)
+    return trial
+  }
+
+  endTrial(watch: Watch): void {
+    this.#trials.delete(trialName(watch))
   }
 
   #begunIn(scope: QueueScope): number {
@@ -166,4 +183,8 @@ export class ServedLane implements Alarm {
     }
     return queue
   }
+}
+
+function trialName({ of, since }: Watch): string {
+  return `${of} ${since}`
 }

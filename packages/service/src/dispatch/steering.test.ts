@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import type { Control } from '../task/control.ts'
 import type { DestinationSettings } from '../task/destination-settings.ts'
-import { laneKey } from '../task/lane.ts'
+import { laneKey, laneOfAll } from '../task/lane.ts'
 import { WELL, type FateOf } from './simulation/faulty-store.test-kit.ts'
 import type { Behaviour } from './simulation/scripted-target.test-kit.ts'
 import { World, type WorldOptions } from './simulation/world.test-kit.ts'
@@ -32,6 +32,7 @@ async function setting(options: WorldOptions = {}) {
     by,
     sentAt: () => world.destinations.seen.map(({ at }) => at - 20_000),
     set: (settings: DestinationSettings) => world.order('destination', LANE, settings),
+    setForAll: (settings: DestinationSettings) => world.order('destination', laneOfAll(LANE), settings),
     control: (more: Partial<Control> = {}) => {
       const scope = { kind: 'all' } as const
       const control = {
@@ -115,7 +116,7 @@ describe('a kill switch', () => {
     const { hold, retryHold } = dispatcher.view(LANE)!
     assert.deepEqual(
       [hold, retryHold],
-      [undefined, { reason: 'kill-switch', level: 'retries-off', because: 'a storm' }],
+      [undefined, { reason: 'kill-switch', level: 'retries-off', because: 'a storm', isByOperator: true }],
     )
     behaviour = GOOD
     await control({ level: 'retries-off', endedAt: startedAt + 11_100 })
@@ -194,6 +195,59 @@ describe("a destination's settings", () => {
     await set({ forced: { ...by, breaker: 'auto', since: world.clock.now() } })
     await world.clock.advance(1_100)
     assert.equal(await world.statusOf(task), 'SUCCEEDED')
+  })
+})
+
+describe('what is ordered for every tenant', () => {
+  it('holds beside what a tenant has ordered for itself: either pause keeps its tasks', async () => {
+    const { world, dispatcher, by, set, setForAll } = await setting()
+    await setForAll({ paused: { ...by, isByOperator: true } })
+    await world.clock.advance(1_100)
+    const [ours, theirs] = [await world.enqueue(), await world.enqueue({ tenant: 'globex' })]
+    await world.clock.advance(10_000)
+    assert.deepEqual([await world.statusOf(ours), await world.statusOf(theirs)], ['PENDING', 'PENDING'])
+    const held = { reason: 'paused', because: 'a test', isByOperator: true }
+    assert.deepEqual(dispatcher.view(LANE)!.hold, held)
+    await set({ paused: by })
+    await setForAll({ resumed: { ...by, since: world.clock.now() } })
+    await world.clock.advance(1_100)
+    assert.deepEqual([await world.statusOf(ours), await world.statusOf(theirs)], ['PENDING', 'SUCCEEDED'])
+    assert.deepEqual(dispatcher.view(LANE)!.hold, { reason: 'paused', because: 'a test' })
+  })
+
+  it('is the limit where it is the stricter one, for each tenant its own', async () => {
+    const { world, set, setForAll } = await setting({
+      behaviourOf: () => ({ kind: 'answers', status: 200, ms: 10_000 }),
+    })
+    await setForAll({ limits: { concurrency: 3 } })
+    await set({ limits: { concurrency: 5 } })
+    await world.clock.advance(1_100)
+    await world.enqueueMany(6)
+    await world.clock.advance(1_000)
+    assert.equal(world.destinations.open.size, 3)
+    await world.enqueueMany(6, { tenant: 'globex' })
+    await world.clock.advance(1_000)
+    assert.equal(world.destinations.open.size, 6)
+    await set({ limits: { concurrency: 2 } })
+    await world.clock.advance(30_000)
+    assert.ok(world.destinations.open.size <= 5)
+  })
+
+  it('is paused again for every tenant when the way back goes wrong for one', async () => {
+    const lanes = { breaker: { window: 'consecutive', consecutiveFailures: 1e6 } } as const
+    const { world, by, setForAll } = await setting({ behaviourOf: () => DOWN, lanes })
+    const rule = { rampMs: 60_000, stopOnFailureRate: 0.5, overLast: 4 }
+    await setForAll({ resumed: { ...by, ...rule, isByOperator: true } })
+    await world.clock.advance(1_100)
+    await world.enqueueMany(10)
+    await world.clock.advance(30_000)
+    const { document } = (await world.store.record({ kind: 'destination', id: laneOfAll(LANE) }))!
+    const { paused } = document as DestinationSettings
+    assert.deepEqual([paused!.by, paused!.isByOperator], ['system', true])
+    const before = world.destinations.seen.length
+    await world.enqueueMany(3, { tenant: 'globex' })
+    await world.clock.advance(10_000)
+    assert.equal(world.destinations.seen.length, before)
   })
 })
 

@@ -9,15 +9,13 @@
 import { breaker, withLaneDefaults, type LaneInput, type LanePolicy } from '@secondwind/resilience/rules'
 import type { Outcome } from '@secondwind/resilience'
 import { StandingOrders } from '../steering/standing-orders.ts'
-import {
-  laneInputOf,
-  type DestinationLimits,
-  type DestinationSettings,
-  type StopRule,
-} from '../task/destination-settings.ts'
-import { laneOf } from '../task/lane.ts'
+import { isInScope } from '../task/control.ts'
+import { laneInputOf, settingsAt, without, type DestinationLimits } from '../task/destination-settings.ts'
+import { laneOf, laneOfAll } from '../task/lane.ts'
 import { NO_ORDERS, type Orders } from '../task/orders.ts'
-import { newTrial, ruleOf, seeAttempt } from '../task/stop-rule.ts'
+import { isWatched, seeAttempt, type Watch } from '../task/stop-rule.ts'
+import { strictest } from '../task/strictest.ts'
+import type { Queue } from '../task/task.ts'
 import type { DispatchPorts } from './ports.ts'
 import type { ServedLane } from './served-lane.ts'
 import type { Mark } from './store-time.ts'
@@ -72,40 +70,47 @@ export class Steering {
 
   steered(lane: string): Steered {
     const orders = this.orders.ordersFor(lane)
-    const limits = this.orders.destination(lane)?.settings.limits
+    const { all, own } = this.orders.standingFor(lane)
+    const limits = strictest(all?.limits, own?.limits)
     if (orders === NO_ORDERS && limits === undefined) return this.#usual
     const policy = limits === undefined ? this.#usual.policy : withLaneDefaults(overlaid(this.#options.lanes, limits))
     return orders === NO_ORDERS ? { policy, orders } : { policy: { ...policy, orders: orders.lane }, orders }
   }
 
-  /** An attempt of the lane has ended: one of those by which its way back is judged. */
-  saw(lane: ServedLane, outcome: Outcome, durationMs: number): void {
-    const known = this.orders.destination(lane.key)
-    const resumed = known?.settings.resumed
-    const rule = ruleOf(resumed, this.#options.ports.time.now())
-    if (rule === undefined || resumed === undefined) return
-    if (lane.trial?.since !== resumed.since) lane.trial = { since: resumed.since, seen: newTrial() }
+  /** An attempt of the lane has ended: one of those by which its ways back are judged. */
+  saw(lane: ServedLane, queue: Queue, outcome: Outcome, durationMs: number): void {
+    const { watches } = lane.orders
+    if (watches.length === 0) return
+    const now = this.#options.ports.time.now()
     const result = breaker.resultOf(lane.policy.breaker, outcome, durationMs)
-    if (result === 'ignored' || !seeAttempt(rule, lane.trial.seen, result === 'failed')) return
-    void this.#pauseAgain(lane.key, rule)
+    if (result === 'ignored') return
+    for (const watch of watches) {
+      if (!isWatched(watch, now) || !isInScope(watch.scope, queue)) continue
+      if (!seeAttempt(watch, lane.trialOf(watch), result === 'failed')) continue
+      lane.endTrial(watch)
+      void this.#pauseAgain(lane.key, watch)
+    }
   }
 
   /** Only if the record is still the one that asked for it: whoever wrote another has seen more than we have. */
-  async #pauseAgain(id: string, rule: StopRule): Promise<void> {
+  async #pauseAgain(lane: string, watch: Watch): Promise<void> {
     const { ports } = this.#options
+    const { isForAll, isByOperator, stopOnFailureRate, overLast } = watch
+    const id = isForAll ? laneOfAll(lane) : lane
     const known = this.orders.destination(id)
-    if (known === undefined) return
-    const reason = `at least ${Math.round(rule.stopOnFailureRate * 100)} % of the last ${rule.overLast} attempts failed while it was coming back`
-    const { resumed: _, ...rest } = known.settings
-    const settings: DestinationSettings = { ...rest, paused: { since: ports.time.now(), by: 'system', reason } }
+    const now = ports.time.now()
+    const { paused, ...standing } = settingsAt(known?.settings ?? {}, now)
+    if (paused !== undefined) return
+    const reason = `at least ${Math.round(stopOnFailureRate * 100)} % of the last ${overLast} attempts failed while it was coming back`
+    const again = { since: now, by: 'system', reason, ...(isByOperator && { isByOperator }) }
     const { tenant, destination } = laneOf(id)
     const answer = await ports.calls.ask(() =>
       ports.store.writeRecord({
         kind: 'destination',
         id,
         tenant,
-        document: { ...settings },
-        ifVersion: known.version,
+        document: { ...without(standing, 'resumed'), paused: again },
+        ifVersion: known?.version ?? 0,
         audit: { tenant, actor: 'system', action: 'destination.pause', subject: destination, reason },
       }),
     )

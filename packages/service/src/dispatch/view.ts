@@ -1,5 +1,5 @@
 import { breaker, lane as lanes, type shares } from '@secondwind/resilience/rules'
-import type { DestinationSettings } from '../task/destination-settings.ts'
+import type { Control } from '../task/control.ts'
 import type { Hold, LaneView, PolicyHold } from '../task/lane-view.ts'
 import type { Orders, QueueGate } from '../task/orders.ts'
 import type { DispatchPorts } from './ports.ts'
@@ -16,8 +16,7 @@ export function viewOf(lane: ServedLane, { time, calls, steering, slots }: Surro
   const now = time.now()
   const { policy, state, orders, oldestDueAt } = lane
   const { allowed, gates } = lane.openingsAt(now, lane.leases)
-  const settings = steering.orders.destination(lane.key)?.settings
-  const own = calls.isResting || !steering.isFresh ? STORE : inWords(allowed.hold, orders, settings)
+  const own = calls.isResting || !steering.isFresh ? STORE : inWords(allowed.hold, orders)
   const hold = own ?? (slots.taken >= slots.slots ? SLOTS : undefined)
   const shut = gates.filter(({ room }) => room === 0)
   const retries = shut.find(({ scope }) => scope.policyId === undefined)
@@ -41,16 +40,19 @@ export function viewOf(lane: ServedLane, { time, calls, steering, slots }: Surro
 const STORE: Hold = { reason: 'store' }
 const SLOTS: Hold = { reason: 'slots' }
 
-/** What operators said beside it. */
-function inWords(hold: Hold | undefined, { control }: Orders, settings?: DestinationSettings): Hold | undefined {
-  if (hold?.reason === 'kill-switch' && control !== undefined)
-    return { ...hold, level: control.level, because: control.reason }
-  const because = settings?.paused?.reason
-  return hold?.reason === 'paused' && because !== undefined ? { ...hold, because } : hold
+/** What was said beside it, and whose word it was. */
+function inWords(hold: Hold | undefined, { control, paused }: Orders): Hold | undefined {
+  if (hold?.reason === 'kill-switch' && control !== undefined) return { ...hold, ...wordsOf(control) }
+  if (hold?.reason !== 'paused' || paused === undefined) return hold
+  const { reason: because, isByOperator } = paused
+  return { ...hold, ...(because !== undefined && { because }), ...(isByOperator && { isByOperator }) }
 }
 
 function holdOf({ control, reason, until }: QueueGate): Hold {
   const opens = until === undefined ? {} : { until }
-  if (reason === 'slow-start') return { reason, ...opens }
-  return { reason, ...opens, level: control.level, because: control.reason }
+  return { reason, ...opens, ...(reason === 'kill-switch' && wordsOf(control)) }
+}
+
+function wordsOf({ level, reason, isByOperator }: Control): Pick<Hold, 'level' | 'because' | 'isByOperator'> {
+  return { level, because: reason, ...(isByOperator && { isByOperator }) }
 }

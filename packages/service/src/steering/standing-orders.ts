@@ -1,10 +1,10 @@
 import { checkLane } from '@secondwind/resilience/rules'
 import { everyRecord } from '../stores/every-record.ts'
-import type { OperatorRecord, OperatorStore, RecordKind } from '../stores/task-store.ts'
+import { documentOf, type OperatorRecord, type OperatorStore, type RecordKind } from '../stores/task-store.ts'
 import type { Control } from '../task/control.ts'
 import { laneInputOf, type DestinationSettings } from '../task/destination-settings.ts'
-import { laneKey, laneOf } from '../task/lane.ts'
-import { NO_ORDERS, ordersFor, type Orders } from '../task/orders.ts'
+import { EVERY_TENANT, laneKey, laneOf, laneOfAll } from '../task/lane.ts'
+import { NO_ORDERS, ordersFor, type Orders, type Standing } from '../task/orders.ts'
 
 interface StandingOrdersOptions {
   readonly store: Pick<OperatorStore, 'records'>
@@ -51,14 +51,22 @@ export class StandingOrders {
     return this.#destinations.get(lane)
   }
 
+  /** All that holds for a lane: what was set for every tenant, and what its own tenant has set. */
+  standingFor(lane: string): Standing {
+    if (this.#destinations.size === 0) return NOTHING
+    const [all, own] = [laneOfAll(lane), lane].map(id => this.#destinations.get(id)?.settings)
+    return all === undefined && own === undefined ? NOTHING : { ...(all && { all }), ...(own && { own }) }
+  }
+
   /** The lane of a destination that was given this name. */
   laneNamed(tenant: string, name: string): string | undefined {
     return this.#names.get(nameKey(tenant, name))
   }
 
   ordersFor(lane: string): Orders {
-    if (this.#controls.length === 0 && !this.#destinations.has(lane)) return NO_ORDERS
-    return ordersFor(laneOf(lane), this.#controls, this.#destinations.get(lane)?.settings)
+    const standing = this.standingFor(lane)
+    if (this.#controls.length === 0 && standing === NOTHING) return NO_ORDERS
+    return ordersFor(laneOf(lane), this.#controls, standing)
   }
 
   /** Told after every reading that may have brought something new. */
@@ -93,7 +101,7 @@ export class StandingOrders {
   async #readAll(): Promise<boolean> {
     const [controls, destinations] = await Promise.all([this.#every('control'), this.#every('destination')])
     if (controls === undefined || destinations === undefined) return false
-    this.#controls = controls.map(({ id, tenant, document }) => ({ ...document, controlId: id, tenant }) as Control)
+    this.#controls = controls.map(controlOf)
     const known = destinations.map(record => this.#destinationOf(record))
     this.#destinations = new Map(known.map(destination => [destination.lane, destination]))
     this.#names = namesOf(known)
@@ -101,8 +109,9 @@ export class StandingOrders {
     return true
   }
 
-  #destinationOf({ id, version, document }: OperatorRecord): KnownDestination {
-    const { limits, ...settings } = document as DestinationSettings
+  #destinationOf(record: OperatorRecord): KnownDestination {
+    const { id, version } = record
+    const { limits, ...settings } = documentOf<DestinationSettings>(record)
     if (limits === undefined) return { lane: id, version, settings }
     const [problem] = checkLane(laneInputOf(limits))
     if (problem === undefined) return { lane: id, version, settings: { ...settings, limits } }
@@ -115,6 +124,13 @@ export class StandingOrders {
     const { store, read } = this.#options
     return (await read(() => everyRecord(store, kind)))?.value
   }
+}
+
+const NOTHING: Standing = {}
+
+export function controlOf(record: OperatorRecord): Control {
+  const { id: controlId, tenant } = record
+  return { ...documentOf<Control>(record), controlId, ...(tenant !== EVERY_TENANT && { tenant }) }
 }
 
 /** Where two have the same name, written at the same moment, the first of them has it: the same one for everybody. */

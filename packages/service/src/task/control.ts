@@ -1,3 +1,4 @@
+import type { ComingBack } from './destination-settings.ts'
 import type { Lane } from './lane.ts'
 import type { QueueKind } from './task.ts'
 
@@ -5,10 +6,10 @@ import type { QueueKind } from './task.ts'
  * One throw of the kill switch. It is in force from its writing until somebody ends it, or until its own time is over;
  * what it held comes back by a ramp from that instant on. Nothing is dropped, and no deadline moves.
  */
-export interface Control {
+export interface Control extends ComingBack {
   readonly controlId: string
-  /** Whose policies and destinations its scope speaks of. */
-  readonly tenant: string
+  /** Whose policies and destinations its scope speaks of; absent: everybody's. */
+  readonly tenant?: string
   readonly level: ControlLevel
   readonly scope: ControlScope
   /** Why, in words for whoever is held. */
@@ -54,10 +55,14 @@ export function reaches({ scope, tenant }: Control, lane: Lane): boolean {
     case 'tenant':
       return scope.tenant === lane.tenant
     case 'policy':
-      return tenant === lane.tenant
+      return isOf(tenant, lane)
     case 'destination':
-      return tenant === lane.tenant && scope.destination === lane.destination
+      return isOf(tenant, lane) && scope.destination === lane.destination
   }
+}
+
+function isOf(tenant: string | undefined, lane: Lane): boolean {
+  return tenant === undefined || tenant === lane.tenant
 }
 
 /** Which queues of a lane are meant; with neither field, all of them. */

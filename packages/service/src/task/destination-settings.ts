@@ -1,6 +1,9 @@
 import type { LaneInput } from '@secondwind/resilience/rules'
 
-/** What operators have set for one destination of a tenant; each part with who set it, and when. Plain JSON. */
+/**
+ * What was set for one destination: by a tenant for itself, or by whoever runs the service for every tenant; each part with
+ * who set it, and when. Where there are both, both hold. Plain JSON.
+ */
 export interface DestinationSettings {
   /** Another way to say which destination. */
   readonly name?: string
@@ -21,14 +24,19 @@ export interface DestinationLimits extends Pick<LaneInput, 'breaker' | 'budget' 
 export interface SetBy {
   readonly since: number
   readonly by: string
+  /** Whoever runs the service has set it: no tenant takes it back. */
+  readonly isByOperator?: true
   readonly reason?: string
 }
 
-export interface Paused extends SetBy {
+export interface Paused extends SetBy, ComingBack {
   readonly until?: number
 }
 
-export interface Resumed extends SetBy, Partial<StopRule> {
+export interface Resumed extends SetBy, ComingBack {}
+
+/** The way back, when something that held a destination is over. */
+export interface ComingBack extends Partial<StopRule> {
   /** The whole limit is there after so long; absent: it doubles at its usual pace. */
   readonly rampMs?: number
 }
@@ -49,8 +57,8 @@ export interface StopRule {
 /** As it is now: a pause whose time is over has been lifted by it. */
 export function settingsAt({ paused, ...rest }: DestinationSettings, now: number): DestinationSettings {
   if (paused === undefined) return rest
-  const { until, by } = paused
-  return until === undefined || now < until ? { ...rest, paused } : { ...rest, resumed: { since: until, by } }
+  const { until, reason: _, ...resumed } = paused
+  return until === undefined || now < until ? { ...rest, paused } : { ...rest, resumed: { ...resumed, since: until } }
 }
 
 export function without(

@@ -55,10 +55,10 @@ const GATES: {
   }
 } = {
   'kill-switch': {
-    is: (_, __, { level, because }) => `the kill switch is at ${level ?? 'dispatch-off'}${quoted(because)}`,
+    is: (_, __, hold) => `the kill switch is at ${hold.level ?? 'dispatch-off'}${ordered(hold)}`,
     lasts: 'until somebody ends it',
   },
-  paused: { is: (to, _, { because }) => `${to} is paused${quoted(because)}`, lasts: 'until somebody resumes it' },
+  paused: { is: (to, _, hold) => `${to} is paused${ordered(hold)}`, lasts: 'until somebody resumes it' },
   'breaker-open': { is: to => `the breaker of ${to} is open`, lasts: 'until somebody closes it' },
   probing: { is: to => `one request at a time finds out whether ${to} is back`, lasts: 'until it is' },
   'retry-after': { is: to => `${to} asked to be left alone`, lasts: 'until that has passed' },
@@ -76,8 +76,9 @@ const GATES: {
   store: { is: () => 'the store cannot be written to', lasts: 'until it can' },
 }
 
-function quoted(because: string | undefined): string {
-  return because === undefined || because === '' ? '' : ` ("${because}")`
+function ordered({ because, isByOperator }: Hold): string {
+  const words = because === undefined || because === '' ? '' : ` ("${because}")`
+  return `${isByOperator ? ' by order of whoever runs the service' : ''}${words}`
 }
 
 function underWay({ endsAt, cancelRequested }: Lease, now: number): string {

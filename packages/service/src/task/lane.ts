@@ -16,6 +16,14 @@ export function laneOf(key: string): Lane {
   return { tenant: key.slice(0, space), destination: key.slice(space + 1) }
 }
 
+/** What stands for a tenant in what is nobody's own: keys and orders of whoever runs the service. No tenant has this name. */
+export const EVERY_TENANT = '*'
+
+/** The name under which an order for a destination is kept that holds for every tenant. */
+export function laneOfAll(lane: string): string {
+  return laneKey({ tenant: EVERY_TENANT, destination: laneOf(lane).destination })
+}
+
 /** A queue's name within its lane. The policy's name comes last, for it alone may hold anything. */
 export function queueKey({ policyId, kind, rank }: Queue): string {
   return `${rank} ${kind} ${policyId}`

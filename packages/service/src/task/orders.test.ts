@@ -4,6 +4,7 @@ import { describe, it } from 'vitest'
 import { laneOrders } from '@secondwind/resilience/rules'
 import { endOf, isInForce, reaches, type Control, type ControlLevel, type ControlScope } from './control.ts'
 import { controlOn, gatesAt, NO_ORDERS, ordersFor } from './orders.ts'
+import type { DestinationSettings } from './destination-settings.ts'
 import type { QueueKind } from './task.ts'
 
 const NOW = 1_767_225_600_000
@@ -70,6 +71,13 @@ describe('a control', () => {
       const one = control('dispatch-off', scope)
       assert.deepEqual([reaches(one, LANE), reaches(one, { ...LANE, tenant: 'globex' })], [ours, theirs])
     }
+  })
+
+  it('of nobody in particular reaches the policies and destinations of every tenant', () => {
+    const { tenant: _, ...one } = control('dispatch-off', { kind: 'destination', destination: LANE.destination })
+    assert.equal(reaches(one, { ...LANE, tenant: 'globex' }), true)
+    assert.equal(reaches(one, { tenant: 'globex', destination: 'https://other.example' }), false)
+    assert.equal(reaches({ ...one, scope: { kind: 'policy', policyId: 'payments' } }, LANE), true)
   })
 
   it('holds for as long as the longest of those that mean the same, and its ramp begins when that ends', () => {
@@ -143,12 +151,34 @@ describe("a destination's settings", () => {
   const by = { since: NOW, by: 'local' }
 
   it('are orders for its lane: a pause, a breaker set by hand, a ramp after either', () => {
-    const ordersOf = (settings: Parameters<typeof ordersFor>[2]) => ordersFor(LANE, [], settings).lane
+    const ordersOf = (own: DestinationSettings) => ordersFor(LANE, [], { own }).lane
     assert.deepEqual(ordersOf({ paused: { ...by, until: NOW + 9 } }), { pause: { until: NOW + 9 } })
     assert.deepEqual(ordersOf({ paused: by }), { pause: {} })
     assert.deepEqual(ordersOf({ forced: { ...by, breaker: 'open' } }), { forced: 'open' })
     assert.deepEqual(ordersOf({ forced: { ...by, breaker: 'auto' } }), { ramps: [{ since: NOW }] })
     assert.deepEqual(ordersOf({ resumed: { ...by, rampMs: 5 } }), { ramps: [{ since: NOW, rampMs: 5 }] })
-    assert.equal(ordersFor(LANE, [], { name: 'payments' }), NO_ORDERS)
+    assert.equal(ordersFor(LANE, [], { own: { name: 'payments' } }), NO_ORDERS)
+  })
+
+  it('hold beside those for every tenant: the longer pause, every ramp, and a breaker that anybody holds open', () => {
+    const ordersOf = (all: DestinationSettings, own: DestinationSettings) => ordersFor(LANE, [], { all, own })
+    const [short, long] = [
+      { ...by, until: NOW + 5 },
+      { ...by, until: NOW + 9 },
+    ]
+    for (const [all, own] of [
+      [short, long],
+      [long, short],
+    ]) {
+      const { lane, paused } = ordersOf({ paused: all! }, { paused: own! })
+      assert.deepEqual([lane.pause, paused], [{ until: NOW + 9 }, long])
+    }
+    assert.deepEqual(ordersOf({ paused: by }, { paused: long }).lane.pause, {})
+    const ramps = ordersOf({ resumed: { ...by, rampMs: 5 } }, { resumed: by }).lane.ramps
+    assert.deepEqual(ramps, [{ since: NOW, rampMs: 5 }, { since: NOW }])
+    const [open, closed] = (['open', 'closed'] as const).map(breaker => ({ forced: { ...by, breaker } }))
+    assert.equal(ordersOf(open!, closed!).lane.forced, 'open')
+    assert.equal(ordersOf(closed!, open!).lane.forced, 'open')
+    assert.equal(ordersOf(closed!, {}).lane.forced, 'closed')
   })
 })

@@ -4,8 +4,9 @@
  */
 import { laneOrders, ramp } from '@secondwind/resilience/rules'
 import { endOf, isInScope, queuesOf, reaches, type Control, type QueueScope } from './control.ts'
-import type { DestinationSettings } from './destination-settings.ts'
+import type { ComingBack, DestinationSettings, Paused } from './destination-settings.ts'
 import type { Lane } from './lane.ts'
+import { watchOf, type Watch } from './stop-rule.ts'
 import type { Queue } from './task.ts'
 
 export interface Orders {
@@ -13,8 +14,12 @@ export interface Orders {
   readonly lane: laneOrders.LaneOrders
   /** The control behind its kill switch, in force or over. */
   readonly control?: Control
+  /** The pause that lasts longest, in force or over. */
+  readonly paused?: Paused
   /** For some of its queues. */
   readonly queues: readonly QueueOrder[]
+  /** The ways back that are watched, now or later. */
+  readonly watches: readonly Watch[]
 }
 
 export interface QueueOrder {
@@ -22,13 +27,19 @@ export interface QueueOrder {
   readonly control: Control
 }
 
-/** Most lanes have none: they share these. */
-export const NO_ORDERS: Orders = { lane: {}, queues: [] }
+/** What was set for a destination: for every tenant, and by the lane's own. */
+export interface Standing {
+  readonly all?: DestinationSettings
+  readonly own?: DestinationSettings
+}
 
-export function ordersFor(lane: Lane, controls: readonly Control[], settings: DestinationSettings = {}): Orders {
+/** Most lanes have none: they share these. */
+export const NO_ORDERS: Orders = { lane: {}, queues: [], watches: [] }
+
+export function ordersFor(lane: Lane, controls: readonly Control[], { all = {}, own = {} }: Standing = {}): Orders {
+  const meant = controls.filter(control => control.level !== 'intake-off' && reaches(control, lane))
   const longest = new Map<string, QueueOrder>()
-  for (const control of controls) {
-    if (control.level === 'intake-off' || !reaches(control, lane)) continue
+  for (const control of meant) {
     const scope = queuesOf(control)
     const name = JSON.stringify(scope)
     const known = longest.get(name)
@@ -36,32 +47,79 @@ export function ordersFor(lane: Lane, controls: readonly Control[], settings: De
   }
   const whole = longest.get(WHOLE_LANE)?.control
   longest.delete(WHOLE_LANE)
-  const byRecord = settingsOrders(settings)
+  const paused = longerPause(all.paused, own.paused)
+  const byRecord = settingsOrders([all, own], paused)
   if (whole === undefined && longest.size === 0 && Object.keys(byRecord).length === 0) return NO_ORDERS
   return {
     lane: { ...byRecord, ...(whole !== undefined && { kill: termOf(whole) }) },
     ...(whole !== undefined && { control: whole }),
+    ...(paused !== undefined && { paused }),
     queues: [...longest.values()],
+    watches: [...watchesOf(all, true), ...watchesOf(own, false), ...meant.flatMap(watchAfter)],
   }
 }
 
 const WHOLE_LANE = JSON.stringify({})
 
-function settingsOrders({ paused, resumed, forced }: DestinationSettings): laneOrders.LaneOrders {
-  const ramps: ramp.Ramp[] = []
-  if (resumed !== undefined)
-    ramps.push({ since: resumed.since, ...(resumed.rampMs !== undefined && { rampMs: resumed.rampMs }) })
-  if (forced?.breaker === 'auto') ramps.push({ since: forced.since })
+function longerPause(one: Paused | undefined, other: Paused | undefined): Paused | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return (other.until ?? Infinity) > (one.until ?? Infinity) ? other : one
+}
+
+function settingsOrders(settings: readonly DestinationSettings[], paused: Paused | undefined): laneOrders.LaneOrders {
+  const ramps = settings.flatMap(rampsOf)
+  const forced = forcedBy(settings)
   return {
-    ...(paused !== undefined && { pause: paused.until === undefined ? {} : { until: paused.until } }),
-    ...(forced !== undefined && forced.breaker !== 'auto' && { forced: forced.breaker }),
+    ...(paused !== undefined && { pause: term(paused.until, paused) }),
+    ...(forced !== undefined && { forced }),
     ...(ramps.length > 0 && { ramps }),
   }
 }
 
+function rampsOf({ resumed, forced }: DestinationSettings): ramp.Ramp[] {
+  return [
+    ...(resumed === undefined ? [] : [rampAfter(resumed.since, resumed)]),
+    ...(forced?.breaker === 'auto' ? [{ since: forced.since }] : []),
+  ]
+}
+
+/** Whoever holds it open is obeyed first. */
+function forcedBy(settings: readonly DestinationSettings[]): 'open' | 'closed' | undefined {
+  const words = settings.map(({ forced }) => forced?.breaker)
+  return (['open', 'closed'] as const).find(word => words.includes(word))
+}
+
+function watchesOf({ paused, resumed }: DestinationSettings, isForAll: boolean): Watch[] {
+  const ways = [resumed, paused?.until === undefined ? undefined : { ...paused, since: paused.until }]
+  return ways.flatMap(way => {
+    if (way === undefined) return []
+    const { since, isByOperator = false } = way
+    return watchOf({ of: isForAll ? 'all' : 'own', since, scope: {}, isForAll, isByOperator }, way)
+  })
+}
+
+/** What fails after a switch for all is one destination, and it alone is paused. */
+function watchAfter(control: Control): Watch[] {
+  const { controlId, tenant, scope, isByOperator } = control
+  const since = endOf(control)
+  if (since === Infinity) return []
+  const isForAll = tenant === undefined && scope.kind === 'destination'
+  return watchOf({ of: controlId, since, scope: queuesOf(control), isForAll, isByOperator }, control)
+}
+
 function termOf(control: Control): laneOrders.Term {
-  const end = endOf(control)
-  return end === Infinity ? {} : { until: end }
+  return term(endOf(control), control)
+}
+
+function term(until: number | undefined, { rampMs }: ComingBack): laneOrders.Term {
+  return {
+    ...(until !== undefined && until !== Infinity && { until }),
+    ...(rampMs !== undefined && { rampMs }),
+  }
+}
+
+function rampAfter(since: number, { rampMs }: ComingBack): ramp.Ramp {
+  return { since, ...(rampMs !== undefined && { rampMs }) }
 }
 
 /** Some queues of a lane together: so many of their tasks may start, and if none, until when. */
@@ -83,14 +141,14 @@ export function gatesAt(
   underWay: (scope: QueueScope) => number,
 ): QueueGate[] {
   return queues.flatMap(({ scope, control }): QueueGate[] => {
-    const term = termOf(control)
-    if (laneOrders.isInForce(term, now)) return [{ scope, control, room: 0, reason: 'kill-switch', ...term }]
-    const since = endOf(control)
-    const allowed = ramp.rampLimit(since, now)
+    const end = endOf(control)
+    if (now < end) return [{ scope, control, room: 0, reason: 'kill-switch', ...(end !== Infinity && { until: end }) }]
+    const way = rampAfter(end, control)
+    const allowed = ramp.limitUnder(way, limit, now)
     if (allowed >= limit) return []
     const count = underWay(scope)
     const room = Math.max(0, allowed - count)
-    return [{ scope, control, room, reason: 'slow-start', until: ramp.rampReaches(count + 1, since) }]
+    return [{ scope, control, room, reason: 'slow-start', until: ramp.reachesUnder(way, count + 1, limit) }]
   })
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { newTrial, ruleOf, seeAttempt, WATCHED_RAMP_MS } from './stop-rule.ts'
+import { isWatched, newTrial, seeAttempt, watchOf, WATCHED_RAMP_MS } from './stop-rule.ts'
 
 const NOW = 1_767_225_600_000
 const HALF_OF_FOUR = { stopOnFailureRate: 0.5, overLast: 4 }
@@ -26,11 +26,14 @@ describe('a stop rule', () => {
   })
 
   it('is in force for as long as the way back takes', () => {
-    const resumed = { since: NOW, by: 'local', ...HALF_OF_FOUR }
-    assert.deepEqual(ruleOf({ ...resumed, rampMs: 10 }, NOW + 9), HALF_OF_FOUR)
-    assert.equal(ruleOf({ ...resumed, rampMs: 10 }, NOW + 10), undefined)
-    assert.deepEqual(ruleOf(resumed, NOW + WATCHED_RAMP_MS - 1), HALF_OF_FOUR)
-    assert.equal(ruleOf({ since: NOW, by: 'local' }, NOW), undefined)
-    assert.equal(ruleOf(undefined, NOW), undefined)
+    const judged = { of: 'own', since: NOW, scope: {}, isForAll: false, isByOperator: false }
+    const isWatchedAt = (rampMs: number | undefined, at: number): boolean =>
+      watchOf(judged, { ...HALF_OF_FOUR, ...(rampMs !== undefined && { rampMs }) }).some(watch => isWatched(watch, at))
+    assert.deepEqual(
+      [-1, 0, 9, 10].map(afterMs => isWatchedAt(10, NOW + afterMs)),
+      [false, true, true, false],
+    )
+    assert.equal(isWatchedAt(undefined, NOW + WATCHED_RAMP_MS - 1), true)
+    assert.deepEqual(watchOf(judged, { rampMs: 10 }), [])
   })
 })

@@ -1,9 +1,38 @@
-import type { Resumed, StopRule } from './destination-settings.ts'
+import type { QueueScope } from './control.ts'
+import type { ComingBack, StopRule } from './destination-settings.ts'
 
 /** Asked for without a time, a way back that is watched takes a minute: long enough to see something. */
 export const WATCHED_RAMP_MS = 60_000
 
-/** What has been seen since a destination was resumed. Changed in place: it is written at every attempt. */
+/** A way back under a rule, from when to when. */
+export interface Watch extends StopRule {
+  /** Which order it comes after: one way of it begins at one instant. */
+  readonly of: string
+  readonly since: number
+  readonly until: number
+  /** The attempts that are judged. */
+  readonly scope: QueueScope
+  /** If it is stopped, for every tenant; else for the lane's own. */
+  readonly isForAll: boolean
+  readonly isByOperator: boolean
+}
+
+type Judged = Pick<Watch, 'of' | 'since' | 'scope' | 'isForAll' | 'isByOperator'>
+
+/** None where no rule was given. */
+export function watchOf(
+  judged: Judged,
+  { rampMs = WATCHED_RAMP_MS, stopOnFailureRate, overLast }: ComingBack,
+): Watch[] {
+  if (stopOnFailureRate === undefined || overLast === undefined) return []
+  return [{ ...judged, until: judged.since + rampMs, stopOnFailureRate, overLast }]
+}
+
+export function isWatched({ since, until }: Watch, now: number): boolean {
+  return since <= now && now < until
+}
+
+/** What has been seen on a way back. Changed in place: it is written at every attempt. */
 export interface Trial {
   /** Of the latest attempts, the oldest first: whether each failed. */
   readonly latest: boolean[]
@@ -12,13 +41,6 @@ export interface Trial {
 
 export function newTrial(): Trial {
   return { latest: [], failed: 0 }
-}
-
-/** The rule of a way back, as long as it lasts. */
-export function ruleOf(resumed: Resumed | undefined, now: number): StopRule | undefined {
-  if (resumed?.stopOnFailureRate === undefined || resumed.overLast === undefined) return undefined
-  const { since, rampMs = WATCHED_RAMP_MS, stopOnFailureRate, overLast } = resumed
-  return now >= since && now < since + rampMs ? { stopOnFailureRate, overLast } : undefined
 }
 
 /** Another attempt has ended. True when it failed, and is one too many: whatever those still to come would be. */

@@ -10,7 +10,7 @@ import {
 } from '../../task/control.ts'
 import type { DestinationSettings } from '../../task/destination-settings.ts'
 import { INLINE_POLICY } from '../../task/accept.ts'
-import { laneKey, laneOf, type Lane } from '../../task/lane.ts'
+import { EVERY_TENANT, laneKey, laneOf, laneOfAll, type Lane } from '../../task/lane.ts'
 import { pick, type SeenRequest } from './scripted-target.test-kit.ts'
 import type { World } from './world.test-kit.ts'
 
@@ -47,7 +47,7 @@ export class Operators {
     const running = [...this.#controls.values()].find(({ order }) => order.endedAt === undefined)
     if (running !== undefined && random() < 0.5) await this.#end(running.order)
     else if (random() < 0.4) await this.#throwSwitch(pick(lanes, random))
-    else await this.#set(laneKey(pick(lanes, random)))
+    else await this.#set(laneKey({ ...pick(lanes, random), ...(random() < 0.3 && { tenant: EVERY_TENANT }) }))
   }
 
   /** Takes everything back. */
@@ -58,7 +58,6 @@ export class Operators {
 
   /** What a request should not have been sent against; undefined when there is nothing. */
   disobeyedBy({ at, delivery, idempotencyKey, destination }: SeenRequest, lane: string): string | undefined {
-    const { world } = this.#options
     const isObeyed = (written: Written<unknown>): boolean => at - written.at <= IN_FORCE_MS
     const kind = delivery.headers['retry-attempt'] === '1' ? 'first' : 'retry'
     const queue = { kind, policyId: INLINE_POLICY } as const
@@ -68,9 +67,21 @@ export class Operators {
       if (isMeant && endOf(order) === Infinity && !isObeyed(written))
         return `${lane} was sent a ${kind} at ${order.level}`
     }
-    const settings = this.#settings.get(lane)
-    if (settings === undefined || isObeyed(settings)) return undefined
-    const { paused, forced, limits } = settings.order
+    for (const id of [laneOfAll(lane), lane]) {
+      const settings = this.#settings.get(id)
+      if (settings === undefined || isObeyed(settings)) continue
+      const disobeyed = this.#against(settings.order, idempotencyKey, destination)
+      if (disobeyed !== undefined) return disobeyed
+    }
+    return undefined
+  }
+
+  #against(
+    { paused, forced, limits }: DestinationSettings,
+    idempotencyKey: string,
+    destination: string,
+  ): string | undefined {
+    const { world } = this.#options
     if (forced?.breaker === 'open') return `${destination} was sent something though its breaker is forced open`
     if (paused !== undefined && paused.until === undefined && !world.askedFor.has(idempotencyKey))
       return `${destination} was sent something though it is paused`
@@ -99,7 +110,7 @@ export class Operators {
     const controlId = `control-${this.#controls.size}`
     const control = {
       controlId,
-      tenant: 'acme',
+      ...(random() < 0.5 && { tenant: 'acme' }),
       level,
       scope,
       reason: 'a storm',

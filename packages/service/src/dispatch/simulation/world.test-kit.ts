@@ -7,7 +7,7 @@ import { openMemoryBodies } from '../../bodies/memory/memory-bodies.ts'
 import { openMemoryStore } from '../../stores/memory/memory-store.ts'
 import type { Hint, TaskStore } from '../../stores/task-store.ts'
 import { accept, INLINE_POLICY, type PolicyInForce, type TaskOrder } from '../../task/accept.ts'
-import { laneKey, laneOf, partitionOf, type Lane } from '../../task/lane.ts'
+import { EVERY_TENANT, laneKey, laneOf, partitionOf, type Lane } from '../../task/lane.ts'
 import { TASK_ID_BYTES, taskIdOf } from '../../task/task-id.ts'
 import type { DispatchEvents } from '../../telemetry/events.ts'
 import { createDispatcher } from '../dispatcher.ts'
@@ -144,7 +144,7 @@ export class World {
   /** An operator's record, whatever it was before; null removes it. */
   async order(kind: 'control' | 'destination', id: string, document: object | null): Promise<void> {
     const known = await this.store.record({ kind, id })
-    const { tenant } = kind === 'destination' ? laneOf(id) : { tenant: 'acme' }
+    const { tenant = EVERY_TENANT }: Partial<Lane> = kind === 'destination' ? laneOf(id) : (document ?? {})
     const written = { kind, id, tenant, document: document && { ...document }, ifVersion: known?.version ?? 0 }
     await this.store.writeRecord(written)
   }

@@ -3,37 +3,7 @@ import { describe, it } from 'vitest'
 import { SCOPES, type Scope } from '../../access/caller.ts'
 import type { AuditEntry } from '../../stores/task-store.ts'
 import { serve, type Served } from '../api.test-kit.ts'
-
-interface Sent {
-  readonly key?: string
-  readonly tenant?: string
-  readonly body?: unknown
-}
-
-/** A service with an operator, and whoever that makes keys for. */
-async function guarded() {
-  const served = await serve()
-  const first = await served.ask('POST', '/keys', { body: { scopes: ['admin'], isOperator: true } })
-  assert.equal(first.status, 201)
-  const operator = (first.json as { key: string }).key
-  const as = (method: string, path: string, { key, tenant, body }: Sent = {}) =>
-    served.ask(method, path, {
-      ...(body !== undefined && { body }),
-      headers: {
-        ...(key !== undefined && { authorization: `Bearer ${key}` }),
-        ...(tenant !== undefined && { 'secondwind-tenant': tenant }),
-      },
-    })
-  const keyFor = async (tenant: string, ...scopes: Scope[]): Promise<string> => {
-    const { json, status } = await as('POST', '/keys', { key: operator, tenant, body: { scopes } })
-    assert.equal(status, 201, JSON.stringify(json))
-    return (json as { key: string }).key
-  }
-  const addTenant = async (tenant: string): Promise<void> => {
-    assert.equal((await as('POST', '/tenants', { key: operator, body: { tenant } })).status, 201)
-  }
-  return { ...served, operator, as, keyFor, addTenant }
-}
+import { guarded } from './guarded.test-kit.ts'
 
 const TASK = { targetUrl: 'https://api.example/charge', body: 'a', idempotencyKey: 'k1' }
 

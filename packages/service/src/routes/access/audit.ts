@@ -20,7 +20,9 @@ const QUERY = parameters({
   subject: wordField,
   since: Type.Optional(instantField('Part of the range.')),
   until: Type.Optional(instantField('No part of it.')),
-  all: Type.Optional(Type.Boolean({ description: 'Of every tenant and of none; for operators.' })),
+  all: Type.Optional(
+    Type.Boolean({ description: 'Of every tenant and of none, as an operator sees it who names no tenant.' }),
+  ),
 })
 
 interface AuditQuery extends PageQuery {
@@ -47,8 +49,8 @@ export function addAudit(api: FastifyInstance, { store }: ApiContext): void {
       }),
     },
     async (request, reply) => {
-      const { all = false, limit = DEFAULT_PAGE, cursor, ...filter } = request.query
-      const { tenant, isOperator } = callerOf(request)
+      const { tenant, isOperator, isForAll } = callerOf(request)
+      const { all = isForAll, limit = DEFAULT_PAGE, cursor, ...filter } = request.query
       if (all && !isOperator) throw new Refusal('scope-missing', { detail: 'Only an operator sees the audit of all.' })
       const asked = { ...filter, ...(!all && { tenant }) }
       const page = await store.auditTrail({ ...asked, limit, ...openCursor(cursor, asked) })

@@ -2,10 +2,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import type { Caller } from '../../access/caller.ts'
-import { EVERY_TENANT, MOST_KEYS, type KeyDocument } from '../../access/documents.ts'
+import { MOST_KEYS, type KeyDocument } from '../../access/documents.ts'
 import { overlapped } from '../../access/overlap.ts'
 import { hashOf, newKeyText, writeKey } from '../../access/key-text.ts'
 import { documentOf, type OperatorRecord } from '../../stores/task-store.ts'
+import { EVERY_TENANT } from '../../task/lane.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { changedMeanwhile } from './changed-meanwhile.ts'
@@ -31,7 +32,9 @@ import { pageOf, parameters } from '../schemas/schema.ts'
 
 const QUERY = parameters({
   ...pageFields,
-  all: Type.Optional(Type.Boolean({ description: 'Of every tenant and of operators; for operators.' })),
+  all: Type.Optional(
+    Type.Boolean({ description: 'Of every tenant and of operators, as an operator sees them who names no tenant.' }),
+  ),
 })
 const KEY_PATH = parameters({ keyId: Type.String({ pattern: '^[0-9a-f]{16}$', 'x-takes': 'the id of a key' }) })
 const REASON_QUERY = parameters({ reason: Type.Optional(reasonField) })
@@ -101,8 +104,8 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
       }),
     },
     async (request, reply) => {
-      const { cursor, limit = DEFAULT_PAGE, all = false } = request.query
-      const { tenant, isOperator } = callerOf(request)
+      const { tenant, isOperator, isForAll } = callerOf(request)
+      const { cursor, limit = DEFAULT_PAGE, all = isForAll } = request.query
       if (all && !isOperator) throw new Refusal('scope-missing', { detail: 'Only an operator sees the keys of all.' })
       const asked = { kind: 'key', ...(!all && { tenant }) } as const
       const page = bindCursor(await store.records({ ...asked, limit, ...openCursor(cursor, asked) }), asked)

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { DEFAULT_TENANT } from '../../access/caller.ts'
-import { EVERY_TENANT, MOST_TENANTS } from '../../access/documents.ts'
+import { MOST_TENANTS } from '../../access/documents.ts'
+import { EVERY_TENANT } from '../../task/lane.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { seedDefaultPolicy } from '../../access/default-policy.ts'

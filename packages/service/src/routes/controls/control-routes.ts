@@ -4,8 +4,10 @@ import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import type { Caller } from '../../access/caller.ts'
 import { cursorOf } from '../../stores/cursor.ts'
+import { controlOf } from '../../steering/standing-orders.ts'
 import type { OperatorRecord } from '../../stores/task-store.ts'
 import { isInForce, type Control } from '../../task/control.ts'
+import { EVERY_TENANT } from '../../task/lane.ts'
 import { newId } from '../requests/new-id.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
@@ -182,7 +184,7 @@ async function writeControl(
   reason: string | undefined,
   { store, orders }: ApiContext,
 ): Promise<void> {
-  const { controlId, tenant, level, scope } = control
+  const { controlId, tenant = EVERY_TENANT, level, scope } = control
   const { controlId: _, tenant: __, ...document } = control
   const written = await store.writeRecord({
     kind: 'control',
@@ -191,7 +193,7 @@ async function writeControl(
     document,
     ifVersion,
     most: caller.isOperator ? MOST_OF_OPERATORS : MOST_CONTROLS,
-    audit: { ...lineBy(caller, action, controlId, reason), details: { level, scope } },
+    audit: { ...lineBy(caller, action, controlId, reason), tenant, details: { level, scope } },
   })
   if (written.kind === 'full')
     throw new Refusal('too-many', { detail: `There are ${MOST_CONTROLS} controls of the last day already.` })
@@ -201,15 +203,17 @@ async function writeControl(
   await orders.refresh()
 }
 
-/** Those that reach something of the caller's; whoever runs the service sees all. */
+/** Those that reach something of the caller's, or would; whoever runs the service sees all. */
 function concerns({ tenant, scope }: Control, caller: Caller): boolean {
   if (caller.isOperator || scope.kind === 'all') return true
-  return caller.tenant === (scope.kind === 'tenant' ? scope.tenant : tenant)
+  return caller.tenant === (scope.kind === 'tenant' ? scope.tenant : (tenant ?? caller.tenant))
 }
 
-function refuseForeignEnd({ isByOperator }: Control, caller: Caller): void {
+function refuseForeignEnd({ isByOperator, createdBy }: Control, caller: Caller): void {
   if (caller.isOperator || !isByOperator) return
-  throw new Refusal('scope-missing', { detail: 'Whoever runs the service has thrown it, and ends it.' })
+  throw new Refusal('scope-missing', {
+    detail: `Whoever runs the service has thrown it (${createdBy}), and alone ends it.`,
+  })
 }
 
 async function ownControl(request: FastifyRequest<OneControl>, { store }: ApiContext): Promise<OperatorRecord> {
@@ -219,10 +223,6 @@ async function ownControl(request: FastifyRequest<OneControl>, { store }: ApiCon
   throw new Refusal('control-not-found', {
     detail: `${controlId} is unknown: it never was, or it ended more than a day ago.`,
   })
-}
-
-function controlOf({ id, tenant, document }: OperatorRecord): Control {
-  return { ...document, controlId: id, tenant } as Control
 }
 
 const CURSOR = cursorOf('controls', 'string')

@@ -1,11 +1,10 @@
 import type { TaskStore } from '../../stores/task-store.ts'
-import { isInForce, type Control } from '../../task/control.ts'
-import { laneKey } from '../../task/lane.ts'
+import { isInForce, reaches, type Control } from '../../task/control.ts'
+import { laneKey, laneOf } from '../../task/lane.ts'
 import type { Holds, ShownControl } from '../schemas/control.ts'
 
 export function controlView(control: Control, now: number): ShownControl {
-  const { tenant: _, ...shown } = control
-  return { ...shown, isInForce: isInForce(control, now) }
+  return { ...control, isInForce: isInForce(control, now) }
 }
 
 /** Ten thousand destinations: whoever has more is told that there are more. */
@@ -22,7 +21,7 @@ export async function holdsOf(control: Control, store: Pick<TaskStore, 'laneCoun
   for (let page = 0; page < MOST_PAGES; page++) {
     const ask = { ...which, limit: LANES_PER_PAGE, ...(cursor !== undefined && { cursor }) }
     const { items, nextCursor } = await store.laneCounters(ask)
-    const waiting = items.filter(({ pending }) => pending > 0)
+    const waiting = items.filter(({ lane, pending }) => pending > 0 && reaches(control, laneOf(lane)))
     lanes += waiting.length
     waitingTasks += waiting.reduce((sum, { pending }) => sum + pending, 0)
     cursor = nextCursor
@@ -32,15 +31,10 @@ export async function holdsOf(control: Control, store: Pick<TaskStore, 'laneCoun
   return { lanes, waitingTasks, isExact: areAllMeant && cursor === undefined }
 }
 
+/** Where to look for them: no more than has to be gone through. */
 function lanesOf({ scope, tenant }: Control): { readonly tenant?: string; readonly lane?: string } {
-  switch (scope.kind) {
-    case 'all':
-      return {}
-    case 'tenant':
-      return { tenant: scope.tenant }
-    case 'policy':
-      return { tenant }
-    case 'destination':
-      return { lane: laneKey({ tenant, destination: scope.destination }) }
-  }
+  if (scope.kind === 'tenant') return { tenant: scope.tenant }
+  if (scope.kind === 'all' || tenant === undefined) return {}
+  if (scope.kind === 'policy') return { tenant }
+  return { lane: laneKey({ tenant, destination: scope.destination }) }
 }

@@ -6,12 +6,11 @@ import { INLINE_POLICY } from '../../task/accept.ts'
 import type { Control, ControlScope } from '../../task/control.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
-import { laneNamed } from '../destinations/find-destination.ts'
+import { destinationNamed } from '../destinations/find-destination.ts'
 import type { PolicyBook } from '../policies/policy-book.ts'
 import { didYouMean } from '../requests/near-words.ts'
 import { invalid } from '../requests/validation.ts'
 import type { ControlInput } from '../schemas/control.ts'
-import { laneOf } from '../../task/lane.ts'
 
 export async function readControl(
   input: ControlInput,
@@ -25,9 +24,17 @@ export async function readControl(
   const [expiresAt, late] = readEnd(input, context)
   if (scope === undefined || problems.length + late.length > 0) throw invalid('body', [...problems, ...late])
   refuseForeign(scope, caller, context)
-  const { tenant, actor: createdBy, isOperator: isByOperator } = caller
-  const ends = expiresAt !== undefined && { expiresAt }
-  return { tenant, level, scope, reason, createdAt: now, createdBy, isByOperator, ...ends }
+  const { tenant, isForAll, actor: createdBy, isOperator: isByOperator } = caller
+  return {
+    ...(!isForAll && { tenant }),
+    level,
+    scope,
+    reason,
+    createdAt: now,
+    createdBy,
+    isByOperator,
+    ...(expiresAt !== undefined && { expiresAt }),
+  }
 }
 
 type ReadScope = readonly [scope: ControlScope | undefined, problems: readonly Problem[]]
@@ -52,27 +59,34 @@ async function readScope(
     case 'tenant':
       return [{ kind, tenant: given.tenant ?? caller.tenant }, []]
     case 'policy':
-      return policyScope(given.policyId, caller, policies)
+      return policyScope(given.policyId, caller, context, policies)
     case 'destination':
       return destinationScope(given.destination, caller, context)
   }
 }
 
 /** A slip of the keyboard would hold nothing, and nobody would notice. */
-async function policyScope(policyId: string | undefined, { tenant }: Caller, policies: PolicyBook): Promise<ReadScope> {
+async function policyScope(
+  policyId: string | undefined,
+  { tenant, isForAll }: Caller,
+  { keys }: ApiContext,
+  policies: PolicyBook,
+): Promise<ReadScope> {
   const at = 'scope.policyId'
   if (policyId === undefined) return [undefined, [{ at, is: undefined, say: 'must be given' }]]
-  if (policyId === INLINE_POLICY || (await policies.inForce({ tenant, policyId })) !== undefined)
-    return [{ kind: 'policy', policyId }, []]
+  const found: ReadScope = [{ kind: 'policy', policyId }, []]
+  if (policyId === INLINE_POLICY) return found
+  for (const owner of isForAll ? keys.tenants() : [tenant])
+    if ((await policies.inForce({ tenant: owner, policyId })) !== undefined) return found
   const meant = didYouMean(policyId, await policies.names(tenant))
   return [undefined, [{ at, is: policyId, say: `is not known here${meant}` }]]
 }
 
-function destinationScope(name: string | undefined, { tenant }: Caller, { orders }: ApiContext): ReadScope {
+function destinationScope(name: string | undefined, caller: Caller, { orders }: ApiContext): ReadScope {
   const at = 'scope.destination'
   if (name === undefined) return [undefined, [{ at, is: undefined, say: 'must be given' }]]
-  const lane = laneNamed(name, tenant, orders)
-  if (lane !== undefined) return [{ kind: 'destination', destination: laneOf(lane).destination }, []]
+  const destination = destinationNamed(name, caller, orders)
+  if (destination !== undefined) return [{ kind: 'destination', destination }, []]
   return [
     undefined,
     [{ at, is: name, say: 'must be an origin such as https://api.example, or the name of a destination' }],

@@ -1,10 +1,11 @@
 import type { Caller } from '../../access/caller.ts'
-import type { JsonObject } from '../../stores/task-store.ts'
+import { documentOf, type JsonObject, type RecordName } from '../../stores/task-store.ts'
 import { settingsAt, type DestinationSettings } from '../../task/destination-settings.ts'
-import { laneOf } from '../../task/lane.ts'
+import { laneOf, laneOfAll } from '../../task/lane.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { lineBy } from '../requests/audit-line.ts'
+import { refuseForeign, type Touched } from './whose-order.ts'
 
 /** Of a tenant: every instance keeps all of them at hand. */
 const MOST_DESTINATIONS = 1_000
@@ -13,7 +14,8 @@ const MOST_DESTINATIONS = 1_000
 const MOST_TRIES = 5
 
 export interface Change {
-  readonly lane: string
+  /** Of the record that is changed. */
+  readonly id: string
   readonly caller: Caller
   /** What the audit calls it. */
   readonly action: string
@@ -21,26 +23,31 @@ export interface Change {
   readonly details?: JsonObject
   /** The version that must still be the record's; else whatever it is now is changed. */
   readonly ifVersion?: number | undefined
+  /** The order that it gives or lifts, if it does. */
+  readonly touched?: Touched
   readonly apply: (settings: DestinationSettings) => DestinationSettings
 }
 
 /** Writes what an operator has set, and has it read here at once. */
 export async function changeSettings(change: Change, { store, orders, clock }: ApiContext): Promise<void> {
-  const { lane, caller, action, reason, details, ifVersion, apply } = change
-  const { tenant, destination } = laneOf(lane)
+  const { id, caller, action, reason, details, ifVersion, touched, apply } = change
+  const { tenant, destination } = laneOf(id)
+  const name: RecordName = { kind: 'destination', id }
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const known = await store.record({ kind: 'destination', id: lane })
+    const [known, all] = await Promise.all([store.record(name), store.record({ ...name, id: laneOfAll(id) })])
     const version = known?.version ?? 0
     if (ifVersion !== undefined && ifVersion !== version) break
-    const settings = apply(settingsAt(known?.document ?? {}, clock.now()))
+    const [before, ofAll] = [known, all].map(record =>
+      settingsAt(record === undefined ? {} : documentOf(record), clock.now()),
+    )
+    if (touched !== undefined && !caller.isOperator) refuseForeign(touched, { own: before!, all: ofAll! })
     const written = await store.writeRecord({
-      kind: 'destination',
-      id: lane,
+      ...name,
       tenant,
-      document: { ...settings },
+      document: { ...apply(before!) },
       ifVersion: version,
       most: MOST_DESTINATIONS,
-      audit: { ...lineBy(caller, action, destination, reason), ...(details !== undefined && { details }) },
+      audit: { ...lineBy(caller, action, destination, reason), tenant, ...(details !== undefined && { details }) },
     })
     if (written.kind === 'full')
       throw new Refusal('too-many', { detail: `${MOST_DESTINATIONS} destinations have settings of their own already.` })

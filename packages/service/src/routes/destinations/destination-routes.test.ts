@@ -85,7 +85,7 @@ describe('POST /destinations/{name}/…', () => {
     await served.ask('PUT', `/destinations/${ORIGIN}/settings`, {
       body: { name: 'payments', limits: { concurrency: 5 } },
     })
-    const by = { since: now, by: 'local', reason: 'INC-2231' }
+    const by = { since: now, by: 'local', isByOperator: true, reason: 'INC-2231' }
     const paused = await say(served, 'pause', { reason: 'INC-2231', forMs: 60_000 }, 'payments')
     assert.deepEqual(paused.settings.paused, { ...by, until: now + 60_000 })
     const { name, settings } = await say(served, 'resume', { rampMs: 5_000, reason: 'INC-2231' })
@@ -109,7 +109,7 @@ describe('POST /destinations/{name}/…', () => {
     await say(served, 'pause', { until: since })
     await served.clock.advance(2_000)
     const { settings } = (await served.ask('GET', `/destinations/${ORIGIN}`)).json
-    assert.deepEqual(settings, { version: 1, resumed: { since, by: 'local' } })
+    assert.deepEqual(settings, { version: 1, resumed: { since, by: 'local', isByOperator: true } })
   })
 
   it('takes no body for an answer', async () => {
@@ -130,7 +130,8 @@ describe('POST /destinations/{name}/…', () => {
   it('forces the breaker', async () => {
     const served = await serve()
     const { settings } = await say(served, 'force', { breaker: 'open' })
-    assert.deepEqual(settings.forced, { since: served.clock.now(), by: 'local', breaker: 'open' })
+    const by = { since: served.clock.now(), by: 'local', isByOperator: true }
+    assert.deepEqual(settings.forced, { ...by, breaker: 'open' })
     const { status, json } = await served.ask('POST', `/destinations/${ORIGIN}/force`, { body: { breaker: 'opened' } })
     assert.equal(status, 400)
     assert.match(json.problems[0].say, /did you mean open\?/)

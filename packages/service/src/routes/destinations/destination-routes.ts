@@ -2,7 +2,10 @@
 import type { FastifyInstance, FastifyRequest, preValidationHookHandler } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import { storeTimeAt } from '../../stores/store-clock.ts'
-import { without, type DestinationSettings, type SetBy } from '../../task/destination-settings.ts'
+import type { KnownDestination } from '../../steering/standing-orders.ts'
+import { documentOf } from '../../stores/task-store.ts'
+import { without, type SetBy } from '../../task/destination-settings.ts'
+import { laneOfAll } from '../../task/lane.ts'
 import { WATCHED_RAMP_MS } from '../../task/stop-rule.ts'
 import type { ApiContext } from '../context.ts'
 import { callerOf } from '../requests/caller.ts'
@@ -13,7 +16,7 @@ import { operation } from '../schemas/operation.ts'
 import { component, parameters } from '../schemas/schema.ts'
 import { changeSettings, type Change } from './change-settings.ts'
 import { destinationView, noCounters } from './destination-view.ts'
-import { findLane } from './find-destination.ts'
+import { findPlace, type Place } from './find-destination.ts'
 import { readSettings } from './read-settings.ts'
 
 const DESTINATION = component('Destination')
@@ -48,7 +51,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
       }),
     },
     async (request, reply) => {
-      const shown = await show(laneFor(request, context), context)
+      const shown = await show(placeFor(request, context), context)
       return reply.header('etag', `"${shown.settings?.version ?? 0}"`).send(shown)
     },
   )
@@ -57,7 +60,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
   const post = <Body extends { readonly reason?: string }>(
     verb: string,
     told: { readonly operationId: string; readonly summary: string; readonly body: TSchema },
-    change: (body: Body, by: SetBy) => Pick<Change, 'apply' | 'details'>,
+    change: (body: Body, by: SetBy) => Pick<Change, 'apply' | 'details' | 'touched'>,
   ): void => {
     api.post<OneDestination>(
       `/destinations/:name/${verb}`,
@@ -65,12 +68,17 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
       async (request, reply) => {
         const body = request.body as Body
         const caller = callerOf(request)
-        const lane = laneFor(request, context)
+        const place = placeFor(request, context)
         const { reason } = body
-        const by = { since: clock.now(), by: caller.actor, ...(reason !== undefined && { reason }) }
+        const by: SetBy = {
+          since: clock.now(),
+          by: caller.actor,
+          ...(caller.isOperator && { isByOperator: true }),
+          ...(reason !== undefined && { reason }),
+        }
         const changed = change(body, by)
-        await changeSettings({ lane, caller, action: `destination.${verb}`, reason, ...changed }, context)
-        return reply.send(await show(lane, context))
+        await changeSettings({ id: place.id, caller, action: `destination.${verb}`, reason, ...changed }, context)
+        return reply.send(await show(place, context))
       },
     )
   }
@@ -87,13 +95,13 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
       }),
     },
     async (request, reply) => {
-      const lane = laneFor(request, context)
+      const place = placeFor(request, context)
       const caller = callerOf(request)
-      const { name, limits, reason, ifVersion } = await readSettings(request, lane, context)
+      const { name, limits, reason, ifVersion } = await readSettings(request, place.id, context)
       const set = { ...(name !== undefined && { name }), ...(limits !== undefined && { limits }) }
       await changeSettings(
         {
-          lane,
+          id: place.id,
           caller,
           action: 'destination.settings',
           reason,
@@ -103,7 +111,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
         },
         context,
       )
-      return reply.send(await show(lane, context))
+      return reply.send(await show(place, context))
     },
   )
 
@@ -118,6 +126,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
       const until = pauseEnd(body, context)
       const paused = { ...by, ...(until !== undefined && { until }) }
       return {
+        touched: { part: 'paused', isLifted: false },
         apply: settings => ({ ...without(settings, 'resumed'), paused }),
         details: until === undefined ? {} : { until },
       }
@@ -138,7 +147,11 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
         overLast: schemas.DEFAULT_OVER_LAST,
       }
       const resumed = { ...by, ...watched, ...ramp }
-      return { apply: settings => ({ ...without(settings, 'paused'), resumed }), details: { ...ramp } }
+      return {
+        touched: { part: 'paused', isLifted: true },
+        apply: settings => ({ ...without(settings, 'paused'), resumed }),
+        details: { ...ramp },
+      }
     },
   )
 
@@ -149,13 +162,19 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
       summary: 'Take no new tasks for it; what waits goes on',
       body: schemas.DRAIN_INPUT,
     },
-    (_, draining) => ({ apply: settings => ({ ...settings, draining }) }),
+    (_, draining) => ({
+      touched: { part: 'draining', isLifted: false },
+      apply: settings => ({ ...settings, draining }),
+    }),
   )
 
   post<{ readonly reason?: string }>(
     'undrain',
     { operationId: 'undrainDestination', summary: 'Take tasks for it again', body: schemas.DRAIN_INPUT },
-    () => ({ apply: settings => without(settings, 'draining') }),
+    () => ({
+      touched: { part: 'draining', isLifted: true },
+      apply: settings => without(settings, 'draining'),
+    }),
   )
 
   post<schemas.ForceInput>(
@@ -166,6 +185,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
       body: schemas.FORCE_INPUT,
     },
     ({ breaker }, by) => ({
+      touched: { part: 'forced', isLifted: breaker !== 'open' },
       apply: settings => ({ ...settings, forced: { ...by, breaker } }),
       details: { breaker },
     }),
@@ -185,25 +205,31 @@ const noBodyIsEmpty: preValidationHookHandler = (request, _, done) => {
   done()
 }
 
-function laneFor(
+function placeFor(
   request: { readonly params: unknown } & Pick<FastifyRequest, 'caller'>,
   { orders }: ApiContext,
-): string {
+): Place {
   const { name } = request.params as { readonly name: string }
-  return findLane(name, callerOf(request as FastifyRequest).tenant, orders)
+  return findPlace(name, callerOf(request as FastifyRequest), orders)
 }
 
-async function show(lane: string, context: ApiContext): Promise<schemas.ShownDestination> {
+async function show(place: Place, context: ApiContext): Promise<schemas.ShownDestination> {
   const { store, dispatching, clock } = context
-  const [{ items }, record] = await Promise.all([
+  const { lane } = place
+  const recordOf = async (id: string): Promise<KnownDestination | undefined> => {
+    const record = await store.record({ kind: 'destination', id })
+    return record && { lane: id, version: record.version, settings: documentOf(record) }
+  }
+  const [{ items }, own, all] = await Promise.all([
     store.laneCounters({ lane, limit: 1 }),
-    store.record({ kind: 'destination', id: lane }),
+    recordOf(place.id),
+    recordOf(laneOfAll(lane)),
   ])
-  const settings = record?.document as DestinationSettings | undefined
   return destinationView({
     counters: items[0] ?? noCounters(lane),
     view: dispatching.view(lane),
-    record: record && settings && { settings, version: record.version },
+    own,
+    all,
     now: clock.now(),
   })
 }

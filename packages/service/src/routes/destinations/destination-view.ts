@@ -8,13 +8,16 @@ import type { ShownDestination } from '../schemas/destination.ts'
 interface Known {
   readonly counters: LaneCounters
   readonly view: LaneView | undefined
-  readonly record: Pick<KnownDestination, 'settings' | 'version'> | undefined
+  /** What whoever asks has set, and what holds for every tenant: the same record for an operator who names none. */
+  readonly own: KnownDestination | undefined
+  readonly all: KnownDestination | undefined
   readonly now: number
 }
 
-export function destinationView({ counters, view, record, now }: Known): ShownDestination {
+export function destinationView({ counters, view, own, all, now }: Known): ShownDestination {
   const { lane, pending, inFlight, succeeded, exhausted, cancelled, attempts, firstAttempts } = counters
-  const { name, ...settings } = record === undefined ? {} : settingsAt(record.settings, now)
+  const { name, ...settings } = settingsAt(own?.settings ?? {}, now)
+  const { name: _, ...ordered } = own?.lane === all?.lane ? {} : settingsAt(all?.settings ?? {}, now)
   return {
     destination: laneOf(lane).destination,
     ...(name !== undefined && { name }),
@@ -30,7 +33,8 @@ export function destinationView({ counters, view, record, now }: Known): ShownDe
     retryShare: attempts === 0 ? 0 : (attempts - firstAttempts) / attempts,
     // Of tasks that were handed over nobody here has seen the first attempt.
     ...(firstAttempts > 0 && { amplification: attempts / firstAttempts }),
-    ...(record !== undefined && { settings: { ...settings, version: record.version } }),
+    ...(own !== undefined && { settings: { ...settings, version: own.version } }),
+    ...(Object.keys(ordered).length > 0 && { operatorSettings: ordered }),
   }
 }
 

@@ -1,21 +1,46 @@
+import { ownerOf, type Caller } from '../../access/caller.ts'
 import type { StandingOrders } from '../../steering/standing-orders.ts'
 import { laneKey, laneOf } from '../../task/lane.ts'
 import { Refusal } from '../answers/refusal.ts'
 import { didYouMean } from '../requests/near-words.ts'
 
-/** The lane of a destination, by the name it was given or by its origin; undefined when the text is neither. */
-export function laneNamed(name: string, tenant: string, orders: StandingOrders): string | undefined {
-  const origin = originOf(name)
-  return origin === undefined ? orders.laneNamed(tenant, name) : laneKey({ tenant, destination: origin })
+/** A destination as somebody sees it. */
+export interface Place {
+  /** Whose tasks are shown. */
+  readonly lane: string
+  /** The record of what that somebody sets: of one tenant, or of all. */
+  readonly id: string
 }
 
-export function findLane(name: string, tenant: string, orders: StandingOrders): string {
-  const lane = laneNamed(name, tenant, orders)
-  if (lane !== undefined) return lane
-  const meant = didYouMean(name, namesOf(tenant, orders))
+type Asking = Pick<Caller, 'tenant' | 'isForAll'>
+
+/** A destination, by the name it was given or by its origin; undefined when the text is neither. */
+export function destinationNamed(name: string, caller: Asking, orders: StandingOrders): string | undefined {
+  const origin = originOf(name)
+  if (origin !== undefined) return origin
+  const [lane] = ownersFor(caller).flatMap(owner => orders.laneNamed(owner, name) ?? [])
+  return lane === undefined ? undefined : laneOf(lane).destination
+}
+
+export function findPlace(name: string, caller: Asking, orders: StandingOrders): Place {
+  const destination = destinationNamed(name, caller, orders)
+  if (destination !== undefined) return placeOf(destination, caller)
+  const meant = didYouMean(name, namesFor(caller, orders))
   throw new Refusal('destination-not-found', {
     detail: `${name} is no name of a destination${meant || '; say its origin, percent-encoded: https%3A%2F%2Fapi.example'}`,
   })
+}
+
+export function placeOf(destination: string, caller: Asking): Place {
+  return {
+    lane: laneKey({ tenant: caller.tenant, destination }),
+    id: laneKey({ tenant: ownerOf(caller), destination }),
+  }
+}
+
+/** Whose names are known to somebody. Those of whoever runs the service are theirs alone: a name tells of somebody. */
+function ownersFor(caller: Asking): readonly string[] {
+  return caller.isForAll ? [ownerOf(caller), caller.tenant] : [caller.tenant]
 }
 
 /** Longer than any: 253 characters of a host, and what stands around it. */
@@ -28,7 +53,8 @@ function originOf(text: string): string | undefined {
   return url !== null && url.href === `${url.origin}/` ? url.origin : undefined
 }
 
-function* namesOf(tenant: string, orders: StandingOrders): Generator<string> {
+function* namesFor(caller: Asking, orders: StandingOrders): Generator<string> {
+  const owners = ownersFor(caller)
   for (const { lane, settings } of orders.destinations)
-    if (settings.name !== undefined && laneOf(lane).tenant === tenant) yield settings.name
+    if (settings.name !== undefined && owners.includes(laneOf(lane).tenant)) yield settings.name
 }

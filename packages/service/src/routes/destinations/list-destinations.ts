@@ -7,7 +7,9 @@ import { answer, refusals } from '../schemas/answers.ts'
 import { operation } from '../schemas/operation.ts'
 import { DEFAULT_PAGE, pageFields, type PageQuery } from '../schemas/fields.ts'
 import { component, pageOf, parameters } from '../schemas/schema.ts'
+import { laneOf, laneOfAll } from '../../task/lane.ts'
 import { destinationView } from './destination-view.ts'
+import { placeOf } from './find-destination.ts'
 
 const QUERY = parameters({ ...pageFields })
 
@@ -27,14 +29,20 @@ export function addDestinations(api: FastifyInstance, { store, dispatching, orde
     },
     async (request, reply) => {
       const { cursor, limit = DEFAULT_PAGE } = request.query
-      const { tenant } = callerOf(request)
+      const caller = callerOf(request)
+      const { tenant } = caller
       const page = await store.laneCounters({ tenant, ...openCursor(cursor, { tenant }), limit })
       return reply.send({
         ...bindCursor(page, { tenant }),
         items: page.items.map(counters => {
           const { lane } = counters
-          const known = { view: dispatching.view(lane), record: orders.destination(lane), now: clock.now() }
-          return destinationView({ counters, ...known })
+          return destinationView({
+            counters,
+            view: dispatching.view(lane),
+            own: orders.destination(placeOf(laneOf(lane).destination, caller).id),
+            all: orders.destination(laneOfAll(lane)),
+            now: clock.now(),
+          })
         }),
       })
     },

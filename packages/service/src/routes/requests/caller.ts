@@ -57,11 +57,12 @@ function withKey({ headers: { authorization } }: FastifyRequest, keys: KeyRing):
 }
 
 function forTenant(caller: Caller, named: string | readonly string[] | undefined, keys: KeyRing): Caller | Refusal {
-  if (named === undefined || named === caller.tenant) return caller
+  if (named === undefined) return caller
+  if (named === caller.tenant) return { ...caller, isForAll: false }
   if (!caller.isOperator || typeof named !== 'string')
     return new Refusal('tenant-forbidden', { detail: `The key acts for ${caller.tenant} and for nobody else.` })
   if (!keys.hasTenant(named)) return new Refusal('tenant-not-found', { detail: 'There is no tenant of this name.' })
-  return { ...caller, tenant: named }
+  return { ...caller, tenant: named, isForAll: false }
 }
 
 function beyond({ scopes, isOperator }: Caller, { scope, isForOperators }: Access): Refusal | undefined {

@@ -13,6 +13,7 @@ export interface Holds {
 
 export interface ShownControl {
   readonly controlId: string
+  readonly tenant?: string
   readonly level: ControlLevel
   readonly scope: ControlScope
   readonly reason: string
@@ -100,6 +101,9 @@ const inState = {
 export const CONTROL: TSchema = Type.Object(
   {
     ...inState,
+    tenant: Type.Optional(
+      Type.String({ description: 'Whose policies and destinations are meant; absent: everybody’s.' }),
+    ),
     createdAt: Type.Integer(),
     createdBy: Type.String({ description: 'The id of a key, or local.' }),
     isByOperator: Type.Boolean({ description: 'Whoever runs the service has thrown it, and alone ends it.' }),

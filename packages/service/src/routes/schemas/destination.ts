@@ -26,9 +26,10 @@ export interface ShownDestination {
   readonly retryShare: number
   readonly amplification?: number
   readonly settings?: ShownSettings
+  readonly operatorSettings?: Omit<DestinationSettings, 'name'>
 }
 
-/** What operators have set; `version` grows with every change. */
+/** What whoever asks has set; `version` grows with every change. */
 export interface ShownSettings extends Omit<DestinationSettings, 'name'> {
   readonly version: number
 }
@@ -55,6 +56,9 @@ const nameField = Type.String({
 const SET_BY = {
   since: Type.Integer(),
   by: Type.String({ description: 'The id of a key, local, or system: the service itself.' }),
+  isByOperator: Type.Optional(
+    Type.Literal(true, { description: 'Whoever runs the service has set it, and alone takes it back.' }),
+  ),
   reason: Type.Optional(Type.String()),
 }
 
@@ -86,8 +90,7 @@ const EXAMPLE_SETTINGS: ShownSettings = {
   paused: { since: 1_767_225_600_000, by: 'local', reason: 'INC-2231', until: 1_767_227_400_000 },
 }
 
-const SETTINGS: TSchema = Type.Object({
-  version: Type.Integer({ description: 'Grows with every change.' }),
+const ORDERS = {
   limits: Type.Optional(SHOWN_LIMITS),
   paused: Type.Optional(
     Type.Object({ ...SET_BY, until: Type.Optional(Type.Integer()) }, { description: 'Nothing is sent but by hand.' }),
@@ -105,6 +108,11 @@ const SETTINGS: TSchema = Type.Object({
   ),
   draining: Type.Optional(Type.Object(SET_BY, { description: 'New tasks for it are refused.' })),
   forced: Type.Optional(Type.Object({ ...SET_BY, breaker: wordOf(['open', 'closed', 'auto']) })),
+}
+
+const SETTINGS: TSchema = Type.Object({
+  version: Type.Integer({ description: 'Grows with every change.' }),
+  ...ORDERS,
 })
 
 const EXAMPLE_DESTINATION: ShownDestination = {
@@ -145,6 +153,11 @@ export const DESTINATION: TSchema = Type.Object(
     retryShare: Type.Number({ description: 'Of all attempts, those that were not the first of their task.' }),
     amplification: Type.Optional(Type.Number({ description: 'Attempts for each first attempt.' })),
     settings: Type.Optional(SETTINGS),
+    operatorSettings: Type.Optional(
+      Type.Object(ORDERS, {
+        description: 'What whoever runs the service has set for every tenant: it holds beside `settings`.',
+      }),
+    ),
   },
   { $id: 'Destination', examples: [EXAMPLE_DESTINATION] },
 )

@@ -164,7 +164,10 @@ export const HOLD: TSchema = Type.Object({
   reason: wordOf(HOLD_REASONS),
   until: Type.Optional(instant('When it opens, as far as anybody knows.')),
   level: Type.Optional(wordOf(CONTROL_LEVELS, { description: 'Of the kill switch.' })),
-  because: Type.Optional(Type.String({ description: 'What operators said when they shut it.' })),
+  because: Type.Optional(Type.String({ description: 'What was said when it was shut.' })),
+  isByOperator: Type.Optional(
+    Type.Literal(true, { description: 'Whoever runs the service has shut it, and alone opens it.' }),
+  ),
 })
 
 export const EXPLANATION: TSchema = Type.Object(

@@ -20,7 +20,8 @@ export function refuseClosedIntake(lane: Lane, policyId: string, { orders, clock
       isInScope(queuesOf(each), { kind: 'first', policyId }),
   )
   if (control !== undefined) throw intakeOff(control, now, random())
-  const draining = orders.destination(laneKey(lane))?.settings.draining
+  const { all, own } = orders.standingFor(laneKey(lane))
+  const draining = all?.draining ?? own?.draining
   if (draining === undefined) return
   const because = draining.reason === undefined ? '' : ` ("${draining.reason}")`
   throw new Refusal('draining', {

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { guarded } from '../access/guarded.test-kit.ts'
+import { TASK, type Answered } from '../api.test-kit.ts'
+
+const ORIGIN = encodeURIComponent('https://api.example')
+const DISPATCH_OFF = { level: 'dispatch-off', reason: 'INC-2231' } as const
+const TO_API = { kind: 'destination', destination: 'https://api.example' } as const
+
+/** Two tenants who know nothing of each other, and whoever runs the service. */
+async function setting() {
+  const served = await guarded()
+  const { as, operator, addTenant, keyFor } = served
+  await addTenant('acme')
+  await addTenant('globex')
+  const keys = { operator, acme: await keyFor('acme', 'admin'), globex: await keyFor('globex', 'admin') }
+  type Who = keyof typeof keys
+  const say = (who: Who, verb: string, body: object = {}, tenant?: string): Promise<Answered> =>
+    as('POST', `/destinations/${ORIGIN}/${verb}`, { key: keys[who], body, ...(tenant !== undefined && { tenant }) })
+  const shownTo = async (who: Who) => (await as('GET', `/destinations/${ORIGIN}`, { key: keys[who] })).json
+  return { ...served, keys, say, shownTo }
+}
+
+function refused({ status, json }: Answered): string {
+  assert.deepEqual([status, json.code], [403, 'scope-missing'])
+  return json.detail
+}
+
+describe('what whoever runs the service orders without naming a tenant', () => {
+  it('holds for every tenant, and each sees it beside its own settings and nothing of the others', async () => {
+    const { say, shownTo } = await setting()
+    await say('globex', 'pause', { reason: 'a secret of globex' })
+    await say('operator', 'pause', { reason: 'INC-2231' })
+    const { settings, operatorSettings } = await shownTo('acme')
+    assert.equal(settings, undefined)
+    assert.deepEqual([operatorSettings.paused.reason, operatorSettings.paused.isByOperator], ['INC-2231', true])
+    assert.doesNotMatch(JSON.stringify(await shownTo('acme')), /globex/)
+    const theirs = await shownTo('globex')
+    assert.deepEqual(
+      [theirs.settings.paused.reason, theirs.settings.paused.isByOperator],
+      ['a secret of globex', undefined],
+    )
+    assert.equal((await shownTo('operator')).settings.paused.reason, 'INC-2231')
+    assert.equal((await shownTo('operator')).operatorSettings, undefined)
+  })
+
+  it('is lifted by nobody else; what a tenant has ordered itself it lifts', async () => {
+    const { say, shownTo } = await setting()
+    for (const [verb, body, lift, part] of [
+      ['pause', {}, ['resume', {}], 'paused'],
+      ['drain', {}, ['undrain', {}], 'draining'],
+      ['force', { breaker: 'open' }, ['force', { breaker: 'auto' }], 'forced'],
+    ] as const) {
+      await say('operator', verb, { ...body, reason: 'INC-2231' })
+      const sentence = refused(await say('acme', lift[0], lift[1]))
+      assert.match(
+        sentence,
+        /^Whoever runs the service has .* \([0-9a-f]{16}: INC-2231\), and alone takes that back\.$/,
+      )
+      assert.equal((await say('acme', verb, body)).status, 200)
+      assert.equal((await say('acme', lift[0], lift[1])).status, 200)
+      assert.ok((await shownTo('acme')).operatorSettings[part] !== undefined)
+      assert.equal((await say('operator', lift[0], lift[1])).status, 200)
+    }
+  })
+
+  it('is a control of every tenant, which all see, and nobody else ends', async () => {
+    const { as, keys } = await setting()
+    const key = keys.acme
+    const made = await as('POST', '/controls', { key: keys.operator, body: { ...DISPATCH_OFF, scope: TO_API } })
+    assert.deepEqual([made.status, made.json.tenant], [201, undefined])
+    const { items } = (await as('GET', '/controls', { key })).json
+    assert.deepEqual([items[0].controlId, items[0].isByOperator], [made.json.controlId, true])
+    assert.equal((await as('GET', '/controls/state', { key })).json.controls.length, 1)
+    assert.match(refused(await as('DELETE', `/controls/${made.json.controlId}`, { key })), /alone ends it/)
+    const own = await as('POST', '/controls', { key: keys.globex, body: { ...DISPATCH_OFF, scope: TO_API } })
+    assert.equal(own.json.tenant, 'globex')
+    assert.equal((await as('GET', '/controls', { key })).json.items.length, 1, 'nothing of another tenant')
+  })
+
+  it('says before what it would hold of all of them', async () => {
+    const { as, keys } = await setting()
+    await as('POST', '/retry-tasks', { key: keys.acme, body: TASK })
+    await as('POST', '/retry-tasks', { key: keys.globex, body: TASK })
+    await as('POST', '/retry-tasks', { key: keys.globex, body: { ...TASK, targetUrl: 'https://other.example/' } })
+    const holdsFor = async (who: 'operator' | 'acme'): Promise<unknown> => {
+      const body = { ...DISPATCH_OFF, scope: TO_API, preview: true }
+      return (await as('POST', '/controls', { key: keys[who], body })).json.holds
+    }
+    assert.deepEqual(await holdsFor('operator'), { lanes: 2, waitingTasks: 2, isExact: true })
+    assert.deepEqual(await holdsFor('acme'), { lanes: 1, waitingTasks: 1, isExact: true })
+  })
+
+  it('turns away tasks of every tenant: of a destination, and of a policy that any of them has', async () => {
+    const { as, keys, say } = await setting()
+    const hand = async (who: 'acme' | 'globex', more: object = {}): Promise<string> =>
+      (await as('POST', '/retry-tasks', { key: keys[who], body: { ...TASK, ...more } })).json.code
+    await say('operator', 'drain', { reason: 'moving' })
+    assert.deepEqual([await hand('acme'), await hand('globex')], ['draining', 'draining'])
+    await say('operator', 'undrain')
+    for (const key of [keys.acme, keys.globex])
+      await as('POST', '/retry-policies', { key, body: { policyId: 'payments' } })
+    const scope = { kind: 'policy', policyId: 'payments' }
+    const body = { level: 'intake-off', reason: 'INC-2231', scope }
+    assert.equal((await as('POST', '/controls', { key: keys.operator, body })).status, 201)
+    const payments = { policyId: 'payments' }
+    assert.deepEqual([await hand('acme', payments), await hand('globex', payments)], ['intake-off', 'intake-off'])
+    const slip = { ...body, scope: { kind: 'policy', policyId: 'paymens' } }
+    assert.equal((await as('POST', '/controls', { key: keys.operator, body: slip })).status, 400)
+  })
+
+  it('is written into the audit of nobody but whoever runs the service', async () => {
+    const { as, keys, say } = await setting()
+    await say('operator', 'pause')
+    const actionsFor = async (key: string): Promise<string[]> =>
+      (await as('GET', '/audit?action=destination.pause', { key })).json.items.map(
+        ({ tenant }: { tenant: string }) => tenant,
+      )
+    assert.deepEqual([await actionsFor(keys.operator), await actionsFor(keys.acme)], [['*'], []])
+  })
+
+  it('has names that are known to whoever runs the service alone', async () => {
+    const { as, keys } = await setting()
+    const body = { name: 'payments' }
+    await as('PUT', `/destinations/${ORIGIN}/settings`, { key: keys.operator, body })
+    assert.equal((await as('GET', '/destinations/payments', { key: keys.operator })).status, 200)
+    assert.equal((await as('GET', '/destinations/payments', { key: keys.acme })).status, 404)
+    await as('PUT', `/destinations/${ORIGIN}/settings`, { key: keys.acme, body })
+    assert.equal((await as('GET', '/destinations/payments', { key: keys.acme })).status, 200)
+  })
+})
+
+describe('what an operator orders for one tenant', () => {
+  it('is set in its name and seen by it, and no more lifted by it than an order for all', async () => {
+    const { say, shownTo } = await setting()
+    await say('operator', 'pause', { reason: 'INC-2231' }, 'acme')
+    assert.deepEqual((await shownTo('acme')).settings.paused.reason, 'INC-2231')
+    assert.equal((await shownTo('globex')).settings, undefined)
+    refused(await say('acme', 'resume'))
+    refused(await say('acme', 'pause', { forMs: 1 }))
+    assert.equal((await say('operator', 'resume', {}, 'acme')).status, 200)
+    assert.equal((await say('acme', 'pause')).status, 200)
+    assert.equal((await say('acme', 'resume')).status, 200)
+  })
+})
