@@ -39,7 +39,7 @@ describe('lab cases', () => {
   it('names the variants of a case when none, or another, is asked for', async () => {
     const { stderr, exitCode } = await atTerminal(['lab', 'run', 'shop'])
     assert.equal(exitCode, 2)
-    assert.match(stderr, /shop has no retries, everywhere, /)
+    assert.match(stderr, /Its variants are: no retries, everywhere, /)
   })
 
   it('takes a scale only for cases', async () => {
