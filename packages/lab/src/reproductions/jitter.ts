@@ -4,10 +4,10 @@ import type { PolicyDocument, Scenario } from '../scenario/scenario.ts'
 import { immediately, NEVER_MS } from './published-policies.ts'
 import { between, holds, mean, near, seedsOf, type Effort, type Finding, type Reproduction } from './reproduction.ts'
 
-type Strategy = 'none' | 'exponential' | 'equal' | 'full' | 'decorrelated'
+export type Strategy = 'none' | 'exponential' | 'equal' | 'full' | 'decorrelated'
 
 /** Everybody wants to write one row: read it, write it if nobody else has, else wait and begin anew. */
-function contendedRow(strategy: Strategy, clients: number): Scenario {
+export function contendedRow(strategy: Strategy, clients: number): Scenario {
   return {
     name: `one row, ${clients} clients, ${strategy}`,
     durationMs: 1_000,
@@ -101,7 +101,7 @@ const PUBLISHED: { readonly [clients: number]: { readonly [strategy in Strategy]
   },
 }
 
-const STRATEGIES = ['none', 'exponential', 'equal', 'full', 'decorrelated'] as const
+export const STRATEGIES: readonly Strategy[] = ['none', 'exponential', 'equal', 'full', 'decorrelated']
 
 const runsOf = (effort: Effort): number => (effort === 'quick' ? 50 : 400)
 

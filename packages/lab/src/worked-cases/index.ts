@@ -1,5 +1,6 @@
 import { capacityCase, envelopeCase, firstHerdCase, queuedHerdCase, recoveryCase } from './capacity.ts'
 import { compositeIncidentCase } from './composite-incident.ts'
+import { conclusionsCase } from './conclusions.ts'
 import { paymentsCase } from './payments.ts'
 import { fanOutCase, jitterFiguresCase, tiersCase } from './shapes.ts'
 import { shopCase } from './shop.ts'
@@ -15,6 +16,7 @@ export const WORKED_CASES: readonly WorkedCase[] = [
   envelopeCase,
   queuedHerdCase,
   jitterFiguresCase,
+  conclusionsCase,
   fanOutCase,
   firstHerdCase,
   tiersCase,

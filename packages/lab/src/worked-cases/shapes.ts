@@ -96,15 +96,25 @@ export const fanOutCase: WorkedCase = {
   ],
 }
 
+/** Retries, where everything above is told in tries. */
+const PRODUCTS: readonly (readonly [retries: number, tiers: number, failureRate: number, theirs: number])[] = [
+  [3, 3, 0.5, 6.592],
+  [3, 3, 0.9, 40.67],
+  [5, 4, 0.7, 74.83],
+]
+
 const CHAINS: readonly (readonly [tries: readonly number[], theirs: number])[] = [
   [[3, 3, 3], 27],
   [[3, 3, 3, 3], 81],
   [[3, 2, 1], 6],
 ]
 
+const RETRIES = 'three retries are four tries: where 27 is claimed for them, three tries are meant'
+
 export const tiersCase: WorkedCase = {
   name: 'tiers',
-  inputs: 'three and four tiers of three tries, and 3, 2, 1; everything fails',
+  inputs:
+    'three and four tiers of three tries, and 3, 2, 1; everything fails; and the product of tiers that fail by themselves',
   variants: () => ({ '3 × 3': tiersOf(3, 3, 1, 200), '4 × 3': tiersOf(4, 3, 1, 200) }),
   claims: ({ of }) => [
     claim('three tiers of three tries, simulated', 27, of('3 × 3').dependencies['tier 3']!.amplification, {
@@ -114,5 +124,10 @@ export const tiersCase: WorkedCase = {
     ...CHAINS.map(([tries, theirs]) =>
       claim(`${tries.join(', ')} tries, closed form`, theirs, tierAmplification(tries, 1).worstCase, { within: 0 }),
     ),
+    ...PRODUCTS.map(([retries, tiers, failureRate, theirs]) => {
+      const tries = Array.from({ length: tiers }, () => retries + 1)
+      const what = `${tiers} tiers of ${retries} retries, each failing by itself ${failureRate} of the time`
+      return claim(what, theirs, tierAmplification(tries, failureRate).whenEachFails, { within: 0.001, note: RETRIES })
+    }),
   ],
 }

@@ -22,6 +22,13 @@ const WRONG: { readonly [name: string]: readonly string[] } = {
     `${jitter}: last success`,
     `${jitter}: tries`,
   ]),
+  conclusions: [
+    'does the least work',
+    'work that full jitter saves against equal',
+    'work that full jitter saves against none',
+    'is done first',
+    'the wait without a cap',
+  ],
 }
 
 describe('incidents as they are told', () => {
