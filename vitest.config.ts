@@ -17,6 +17,9 @@ export default defineConfig({
       'docs/recipes/**/*.test.ts',
       'examples/**/*.test.ts',
     ],
+    // A limit for what hangs, not for what is slow: a busy machine may take its time.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     reporters: ['default', './scripts/vitest-reporter.ts'],
   },
 })

@@ -119,6 +119,7 @@ describe('a ramp', () => {
           assert.ok(limitAt(policy, state, hold.until! - 1) <= n, 'and not before')
         },
       ),
+      { examples: [[[{ since: NOW - 24_392, rampMs: 573_017 }], 4, 13]] },
     )
   })
 

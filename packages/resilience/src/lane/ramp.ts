@@ -25,10 +25,13 @@ export interface Ramp {
 }
 
 /** The part of a limit that a ramp gives now: from one on, by equal factors in equal times. */
-export function limitUnder({ since, rampMs }: Ramp, limit: number, now: number): number {
+export function limitUnder(ramp: Ramp, limit: number, now: number): number {
+  const { since, rampMs } = ramp
   if (rampMs === undefined) return Math.min(limit, rampLimit(since, now))
   if (now >= since + rampMs) return limit
-  return Math.max(1, Math.floor(limit ** (Math.max(0, now - since) / rampMs) + EPSILON))
+  const least = Math.max(1, Math.floor(limit ** (Math.max(0, now - since) / rampMs)))
+  // A power may round to just below its whole number: the instant that was named for it decides.
+  return reachesUnder(ramp, least + 1, limit) <= now ? least + 1 : least
 }
 
 /** The first instant at which a ramp gives so many of a limit. */

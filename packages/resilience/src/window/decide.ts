@@ -20,7 +20,8 @@ const SLICES = 10
 
 export function emptyWindow(windowMs: number, columns: number, now: number): WindowCounts {
   const zeros = (): number[] => Array.from({ length: columns }, () => 0)
-  const sliceMs = windowMs / SLICES
+  // Whole milliseconds, as all instants are: a sum of fractions would miss the very instant that was named.
+  const sliceMs = Math.floor(windowMs / SLICES)
   return { sliceMs, slices: Array.from({ length: SLICES }, zeros), sums: zeros(), current: 0, endsAt: now + sliceMs }
 }
 
