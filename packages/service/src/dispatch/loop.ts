@@ -42,7 +42,7 @@ export class Loop {
       onAnswer: (lane, isFull) => this.#answered(lane, isFull),
       onDoubt: options.onDoubt,
       onLost: options.onLost,
-      turn: () => this.#turn(true),
+      turn: () => this.#turn(),
     })
   }
 
@@ -67,11 +67,10 @@ export class Loop {
     shares.leaveShares(this.shares, lane.share)
   }
 
-  /** After a claim's answer the next one follows at once. */
-  #turn(isAfterClaim = false): void {
+  #turn(): void {
     this.#isWoken = false
     this.#turns++
-    this.#options.setting.settling.flush(isAfterClaim)
+    this.#options.setting.settling.flush()
     for (const lane of this.#touched) this.#look(lane)
     this.#touched.clear()
     if (this.#mayClaim) this.#fill()

@@ -2,9 +2,9 @@
 const MOST_PER_CALL = 256
 
 /**
- * What has to reach the store, sooner or later: sent in batches, one after the other unless somebody is in a hurry, so
- * that whatever comes meanwhile goes together; sent again until there is an answer. A batch that failed goes to the end
- * of the line and comes back in smaller ones: if one item is to blame, it keeps nobody else.
+ * What has to reach the store, sooner or later: what came together is sent together, beside batches that are still under
+ * way, and sent again until there is an answer. A batch that failed goes to the end of the line and comes back in smaller
+ * ones: if one item is to blame, it keeps nobody else.
  */
 export class Outbox<Item> {
   readonly #send: (items: readonly Item[]) => Promise<boolean>
@@ -27,9 +27,8 @@ export class Outbox<Item> {
     this.#waiting.push(item)
   }
 
-  /** `isUrgent`: beside a batch that is still under way. */
-  flush(isUrgent = false): void {
-    if ((this.#sending === 0 || isUrgent) && this.#waiting.length > 0) void this.#sendBatch()
+  flush(): void {
+    if (this.#waiting.length > 0) void this.#sendBatch()
   }
 
   async #sendBatch(): Promise<void> {

@@ -76,10 +76,10 @@ export class Settling {
     this.#unused.add(unused)
   }
 
-  /** `isUrgent`: a claim follows, and should find the leases ended that it counts. */
-  flush(isUrgent = false): void {
+  /** Before a claim: it should find the leases ended that it counts. */
+  flush(): void {
     if (this.#ports.calls.isResting) return
-    this.#endings.flush(isUrgent)
+    this.#endings.flush()
     this.#unused.flush()
   }
 

@@ -4,8 +4,8 @@ import type { Hint } from '../task-store.ts'
 import { createCommitQueue, type CommitQueue } from './commit-queue.ts'
 import type { Batch, Committed } from './writer/commit.ts'
 
-/** A queue in front of a thread that answers when the test says so. */
-function queueBefore() {
+/** A queue in front of a thread that answers when the test says so, and a disk that keeps at once unless it is told to wait. */
+function queueBefore({ keep = async () => {} }: { keep?: () => Promise<void> } = {}) {
   const batches: Batch[] = []
   const answers: { resolve(committed: Committed): void; reject(error: Error): void }[] = []
   const problems: (string | undefined)[] = []
@@ -19,9 +19,11 @@ function queueBefore() {
       },
       close: async () => {},
     },
+    disk: { keep },
     now: () => now++,
     onHints: heard => hints.push(...heard),
     onWrite: problem => problems.push(problem?.message),
+    onUnkept: error => new Error(`not kept: ${(error as Error).message}`),
   })
   const commit = (change: Partial<Committed> = {}): void => {
     const outcomes = batches.at(-1)!.calls.map(([verb]) => ({ kind: 'done', answer: verb }) as const)
@@ -31,7 +33,6 @@ function queueBefore() {
   return { queue, commit, verbs, answers, problems, hints }
 }
 
-/** Longer than any chain of promises here. */
 /** A turn for what was asked, and one for what the answers lead to. */
 const settled = async (): Promise<void> => {
   for (let turn = 0; turn < 2; turn++) await new Promise(resolve => setImmediate(resolve))
@@ -129,5 +130,78 @@ describe('calls that wait for the disk', () => {
     await answered
     await drained
     await queue.drained()
+  })
+})
+
+describe('what was committed', () => {
+  const CLAIM = { partition: 0, steward: '', token: '', asks: [] }
+
+  /** A disk that keeps when the test says so. */
+  function slowDisk() {
+    const waits: { resolve(): void; reject(error: Error): void }[] = []
+    const keep = (): Promise<void> => new Promise((resolve, reject) => waits.push({ resolve, reject }))
+    const answered: string[] = []
+    const before = queueBefore({ keep })
+    const ask = (name: string, ...[verb, asked]: Parameters<CommitQueue['ask']>): void =>
+      void before.queue.ask(verb, asked).then(
+        () => answered.push(name),
+        (error: Error) => answered.push(`${name}: ${error.message}`),
+      )
+    return { ...before, waits, answered, ask }
+  }
+
+  it('is answered when it is on the disk; a claim does not wait, and neither does the next commit', async () => {
+    const { ask, commit, waits, answered, verbs } = slowDisk()
+    ask('claim', 'claim', CLAIM)
+    ask('cancel', 'cancel', { taskId: 'a' })
+    await settled()
+    commit({ hints: [{ partition: 0, lane: 'a', queue: 'b', dueAt: 0 }] })
+    await settled()
+    assert.deepEqual(answered, ['claim'])
+    ask('next', 'cancel', { taskId: 'b' })
+    await settled()
+    assert.deepEqual(verbs().at(-1), ['cancel'])
+    waits[0]!.resolve()
+    await settled()
+    assert.deepEqual(answered, ['claim', 'cancel'])
+  })
+
+  it('is told of to those who serve it when it is on the disk, and not before', async () => {
+    const { ask, commit, waits, hints } = slowDisk()
+    ask('cancel', 'cancel', { taskId: 'a' })
+    await settled()
+    commit({ hints: [{ partition: 0, lane: 'a', queue: 'b', dueAt: 0 }] })
+    await settled()
+    assert.equal(hints.length, 0)
+    waits[0]!.resolve()
+    await settled()
+    assert.equal(hints.length, 1)
+  })
+
+  it('is read by nobody before it is on the disk', async () => {
+    const { ask, commit, waits, answered } = slowDisk()
+    ask('cancel', 'cancel', { taskId: 'a' })
+    await settled()
+    commit()
+    await settled()
+    ask('get', 'get', 'a')
+    await settled()
+    commit({ hasWritten: false })
+    await settled()
+    assert.deepEqual([answered, waits.length], [[], 1])
+    waits[0]!.resolve()
+    await settled()
+    assert.deepEqual(answered, ['cancel', 'get'])
+  })
+
+  it('fails for whoever waits when the disk cannot keep it, and the queue is drained all the same', async () => {
+    const { ask, commit, waits, answered, problems, queue } = slowDisk()
+    ask('cancel', 'cancel', { taskId: 'a' })
+    await settled()
+    commit()
+    await settled()
+    waits[0]!.reject(new Error('EIO'))
+    await queue.drained()
+    assert.deepEqual([answered, problems], [['cancel: not kept: EIO'], ['not kept: EIO']])
   })
 })

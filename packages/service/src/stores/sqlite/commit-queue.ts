@@ -1,11 +1,16 @@
 import { nextTurn } from '@secondwind/resilience'
 import type { Hint } from '../task-store.ts'
+import type { Disk } from './file/disk.ts'
 import { errorOfFailure } from './threads/thread-end.ts'
 import type { Thread } from './threads/thread.ts'
-import type { Batch, Committed } from './writer/commit.ts'
+import type { Batch, Committed, Outcome } from './writer/commit.ts'
 import type { AnswerOf, AskOf, Verb } from './writer/verbs.ts'
 
-/** Calls that wait for the disk together: all that came since the last commit are in the next one. */
+/**
+ * Calls that are committed together, and wait for the disk together: all that came since the last commit are in the next
+ * one, and one wait serves all commits since the last wait began. A claim does not wait: it promises nothing to anybody, and
+ * the end of the process does not undo it. A loss of power may, and then its tasks are claimed again.
+ */
 export interface CommitQueue {
   ask<V extends Verb>(verb: V, ask: AskOf<V>): Promise<Committing<V>>
   /** Resolves when all that was asked is answered. */
@@ -19,10 +24,13 @@ export interface Committing<V extends Verb> {
 
 export interface CommitQueueOptions {
   readonly thread: Thread<Batch, Committed>
+  readonly disk: Pick<Disk, 'keep'>
   readonly now: () => number
   readonly onHints: (hints: readonly Hint[]) => void
   /** Told of each call that the file or the disk made fail, and after each commit that wrote something and had none. */
   readonly onWrite: (problem: Error | undefined) => void
+  /** What was committed may not be on the disk, and never will be known to be. */
+  readonly onUnkept: (error: unknown) => Error
 }
 
 interface Waiting {
@@ -45,10 +53,14 @@ function turnOf(verb: Verb): Turn {
   return verb === 'settle' || verb === 'release' || verb === 'claim' ? verb : 'usual'
 }
 
-export function createCommitQueue({ thread, now, onHints, onWrite }: CommitQueueOptions): CommitQueue {
+export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
+  const { thread, disk, now, onHints, onWrite, onUnkept } = options
   const turns: { readonly [turn in Turn]: Waiting[] } = { settle: [], release: [], usual: [], claim: [] }
   let waiting = 0
   let committing: Promise<void> | undefined
+  /** All that was committed so far is on the disk. */
+  let kept: Promise<void> = Promise.resolve()
+  let answering: Promise<void> = kept
 
   const takeBatch = (): Waiting[] => {
     const batch = TURNS.flatMap(turn => turns[turn].splice(0, MOST_CALLS))
@@ -59,36 +71,53 @@ export function createCommitQueue({ thread, now, onHints, onWrite }: CommitQueue
   const commitBatch = async (batch: readonly Waiting[]): Promise<void> => {
     const instant = now()
     const calls = batch.map(({ verb, ask }) => [verb, ask] as const)
+    let committed: Committed
     try {
-      answer(batch, instant, await thread.ask({ now: instant, calls }))
+      committed = await thread.ask({ now: instant, calls })
     } catch (error) {
-      onWrite(error as Error)
-      for (const { reject } of batch) reject(error)
+      return refuse(batch, error as Error)
     }
+    const answered = batch.map((call, at) => ({ call, outcome: committed.outcomes[at]! }))
+    const isClaim = ({ call }: Answered): boolean => call.verb === 'claim'
+    for (const each of answered) if (isClaim(each)) answer(each, instant)
+    // Whoever only read has seen what others wrote, and waits with them.
+    if (committed.hasWritten) kept = disk.keep()
+    answering = answerKept(
+      committed,
+      answered.filter(each => !isClaim(each)),
+      instant,
+    )
   }
 
-  const answer = (batch: readonly Waiting[], instant: number, { outcomes, hints, hasWritten }: Committed): void => {
-    let hasFailed = false
-    for (const [at, outcome] of outcomes.entries()) {
-      const { resolve, reject } = batch[at]!
-      if (outcome.kind === 'done') {
-        resolve({ now: instant, answer: outcome.answer as AnswerOf<Verb> })
-        continue
-      }
-      const error = errorOfFailure(outcome)
-      if (outcome.kind === 'unavailable') {
-        hasFailed = true
-        onWrite(error)
-      }
-      reject(error)
+  const answerKept = async ({ hints, hasWritten }: Committed, answered: readonly Answered[], instant: number) => {
+    try {
+      await kept
+    } catch (error) {
+      return refuse(
+        answered.map(({ call }) => call),
+        onUnkept(error),
+      )
     }
-    if (hasWritten && !hasFailed) onWrite(undefined)
+    for (const each of answered) answer(each, instant)
+    if (hasWritten && !answered.some(({ outcome }) => outcome.kind === 'unavailable')) onWrite(undefined)
     if (hints.length > 0) onHints(hints)
+  }
+
+  const answer = ({ call: { resolve, reject }, outcome }: Answered, instant: number): void => {
+    if (outcome.kind === 'done') return resolve({ now: instant, answer: outcome.answer as AnswerOf<Verb> })
+    const error = errorOfFailure(outcome)
+    if (outcome.kind === 'unavailable') onWrite(error)
+    reject(error)
+  }
+
+  const refuse = (batch: readonly Waiting[], error: Error): void => {
+    onWrite(error)
+    for (const { reject } of batch) reject(error)
   }
 
   const commitAll = async (): Promise<void> => {
     // Whoever is about to ask comes along: those of this turn, and those whom an answer makes ask. A claim that just
-    // missed the settles before it would go to the disk alone.
+    // missed the settles before it would be committed alone.
     for (await turn(); waiting > 0; await turn()) await commitBatch(takeBatch())
     committing = undefined
   }
@@ -100,6 +129,14 @@ export function createCommitQueue({ thread, now, onHints, onWrite }: CommitQueue
         waiting++
         committing ??= commitAll()
       }),
-    drained: () => committing ?? Promise.resolve(),
+    async drained() {
+      await committing
+      await answering
+    },
   }
+}
+
+interface Answered {
+  readonly call: Waiting
+  readonly outcome: Outcome
 }

@@ -97,6 +97,14 @@ export function lockGoneFault(path: string): Fault {
   }
 }
 
+export function unkeptFault(path: string, error: unknown): Fault {
+  const why = error instanceof Error ? error.message : String(error)
+  return {
+    code: 'store-unreachable',
+    message: `the disk of ${path} could not keep what was written (${why}); whether the last calls are on it is not known, so that nothing more is written; look at the disk, and start the service again`,
+  }
+}
+
 export function leftLogFault(path: string, log: string): Fault {
   return {
     code: 'store-unreachable',

@@ -190,8 +190,9 @@ function connectToWrite(path: string): Connection {
   const connection = connect(path, { busyTimeoutMs: BUSY_TIMEOUT_MS })
   try {
     refuseForeign(connection, path)
-    // A commit is on the disk before it is answered; the log is written ahead, so that readers never wait.
-    connection.exec('pragma journal_mode = wal; pragma synchronous = full; pragma trusted_schema = off')
+    // The log is written ahead, so that readers never wait. SQLite waits for the disk before it moves the log into the
+    // file; before a commit is answered, `Disk` does.
+    connection.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma trusted_schema = off')
     connection.exec(`pragma journal_size_limit = ${MOST_LOG_BYTES}`)
     migrate(connection, path)
     return connection

@@ -1,4 +1,4 @@
-import { dataGoneFault, errorOf, lockGoneFault } from '../file/faults.ts'
+import { dataGoneFault, errorOf, lockGoneFault, unkeptFault } from '../file/faults.ts'
 import { isInPlace, type OpenedFiles } from '../file/in-place.ts'
 import { StoreUnavailableError } from '../../task-store.ts'
 import { FLEET, READS, type Verb } from '../writer/verbs.ts'
@@ -10,6 +10,7 @@ import { FLEET, READS, type Verb } from '../writer/verbs.ts'
  *  1. A damaged file still takes writes on its sound pages. Nothing new goes in; the rest goes on as far as it can.
  *  2. A file that lost its name takes every write, and is gone with the process. Nothing new goes in.
  *  3. A lock that lost its name keeps nobody out. Nothing at all is written.
+ *  4. A disk that could not keep what was committed may have dropped it, and says so once. Nothing at all is written.
  */
 export interface Condition {
   readonly problem: string | undefined
@@ -17,6 +18,8 @@ export interface Condition {
   readonly mayPass: boolean
   /** Told after each write: why it failed, if it did. */
   wrote(error: Error | undefined): void
+  /** Told why the disk could not keep what was committed; says it in our words. */
+  couldNotKeep(error: unknown): Error
   /** Told why a read failed. */
   couldNotRead(error: unknown): void
   /** Looks now whether the files are in their place. */
@@ -58,6 +61,10 @@ export function createCondition({ data, lock }: OpenedFiles, now: () => number):
     wrote(error) {
       passing = error?.message
       couldNotRead(error)
+    },
+    couldNotKeep(error) {
+      noWrites ??= errorOf(unkeptFault(data.path, error))
+      return noWrites
     },
     couldNotRead,
     look,

@@ -2,7 +2,8 @@ import { systemClock, type Clock } from '@secondwind/resilience'
 import { createStoreClock, uptimeMs } from '../../store-clock.ts'
 import { StoreUnavailableError, type Hint, type StoreHealth } from '../../task-store.ts'
 import { createCommitQueue, type Committing } from '../commit-queue.ts'
-import type { FileOptions } from '../file/file.ts'
+import { openDisk } from '../file/disk.ts'
+import { sayingWhy, type FileOptions } from '../file/file.ts'
 import type { ReaderAnswer, ReaderAsk, ReaderVerb } from '../reader/reading.ts'
 import type { Batch, Committed } from '../writer/commit.ts'
 import type { AskOf, Verb } from '../writer/verbs.ts'
@@ -33,6 +34,7 @@ export async function openStoreThreads(options: SqliteStoreOptions): Promise<Sto
   const { thread: writer, opened } = await startThread<Batch, Committed, WriterOpened>(scriptOf('writer'), data)
   const { lastWrittenAt, files } = opened
   const storeClock = createStoreClock({ clock, lastWrittenAt, ...(bootMs !== undefined && { bootMs }) })
+  const disk = sayingWhy(files.data.path, () => openDisk(files.data.path))
   const condition = createCondition(files, () => storeClock.now())
   const listeners = new Set<(hint: Hint) => void>()
   let reader: Promise<Thread<ReaderAsk, unknown>> | undefined
@@ -40,11 +42,13 @@ export async function openStoreThreads(options: SqliteStoreOptions): Promise<Sto
 
   const queue = createCommitQueue({
     thread: writer,
+    disk,
     now: () => storeClock.now(),
     onHints: hints => {
       for (const hint of hints) for (const listener of listeners) listener(hint)
     },
     onWrite: error => condition.wrote(error),
+    onUnkept: error => condition.couldNotKeep(error),
   })
   /** By the first who reads: a store that only works needs none. */
   const startReader = async (): Promise<Thread<ReaderAsk, unknown>> => {
@@ -64,6 +68,7 @@ export async function openStoreThreads(options: SqliteStoreOptions): Promise<Sto
     // The writer last: as the last connection it moves the log into the file.
     await (await reader)?.close()
     await writer.close()
+    disk.close()
   }
 
   try {
