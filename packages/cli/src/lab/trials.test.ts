@@ -56,6 +56,13 @@ describe('a report', () => {
     assert.match(await reportOf('compare', 'userFacing', 'stripe', ...SMALL, '--runs', '2'), /One of 2 runs is drawn/)
   })
 
+  it('and a page say of how many seeds their numbers are the means', async () => {
+    const words = ['compare', 'userFacing', 'stripe', ...SMALL, '--runs', '2']
+    assert.match(await reportOf(...words), /means of 2 seeds/)
+    assert.match((await atTerminal(['lab', ...words])).stdout, /\nstripe .*\nmeans of 2 seeds; --csv has the range/)
+    assert.doesNotMatch((await atTerminal(['lab', ...words.slice(0, -2)])).stdout, /means of/)
+  })
+
   it('calls a swept value by its parameter, and says what to try next', async () => {
     const html = await reportOf('sweep', '--vary', 'policy.maxAttempts=1,3', '--budget', 'off', ...SMALL)
     assert.match(html, /Note\.<\/strong> maxAttempts 1 has the lowest peak/)

@@ -22,7 +22,7 @@ import { typed, typedWith } from '../input/typed.ts'
 import { CSV_OPTION } from '../output/csv-option.ts'
 import { fileAt } from '../output/output-file.ts'
 import { drawOn, FILE_READERS, pictureFile, PICTURE_OPTIONS, REPORT_OPTION } from '../output/picture-options.ts'
-import type { Page } from '../terminal/page.ts'
+import { wrap, type Page } from '../terminal/page.ts'
 import { showTable, wordsOf, type Column, type Table } from '../terminal/table.ts'
 import { estimateCells, estimateColumns } from './estimate-cells.ts'
 import { measure, middlesOf, sayDrawn } from './trials.ts'
@@ -76,7 +76,7 @@ export async function compareVariants(
   return {
     data: { seeds, dependency, what, variants: tried.map(({ name, readings }) => ({ name, readings })) },
     table,
-    show: page => [showVariants(comparison, picture, page), showTable(table, page)].join('\n\n'),
+    show: page => [showVariants(comparison, picture, page), showNumbers(table, seeds.length, page)].join('\n\n'),
     verdict,
     next,
     files: [
@@ -114,6 +114,17 @@ function tableOf({ what, dependency, tried }: Comparison): Table {
       ...measures.flatMap(({ field, say }) => estimateCells(estimate(readings, field), { say, runs })),
     ]),
   }
+}
+
+function showNumbers(table: Table, runs: number, page: Page): string {
+  const means = sayMeans(runs)
+  const shown = showTable(table, page)
+  return means === undefined ? shown : `${shown}\n${page.colors.dim(wrap(means, page.columns))}`
+}
+
+/** What the numbers are where there are several of each; undefined: there is one. */
+function sayMeans(runs: number): string | undefined {
+  return runs === 1 ? undefined : `means of ${runs} seeds; --csv has the range of each, with 95 % confidence`
 }
 
 /** Two are one picture; more are a line each, on one scale. */
@@ -187,13 +198,14 @@ interface ReportParts {
 
 function reportOf({ scenario, what, tried }: Comparison, { picture, table, ...rest }: ReportParts): string {
   const { heading, rows } = wordsOf(table)
-  const drawn = sayDrawn(tried[0]!.readings.length)
+  const runs = tried[0]!.readings.length
+  const [drawn, means] = [sayDrawn(runs), sayMeans(runs)]
   return reportHtml({
     title: `${scenario.name}, by ${what}`,
     verdict: { kind: 'neither', say: rest.verdict },
     facts: [],
     sections: [
-      { heading: 'Numbers', table: { columns: heading, rows } },
+      { heading: 'Numbers', ...(means && { text: means }), table: { columns: heading, rows } },
       { heading: 'Arrivals', ...(drawn && { text: drawn }), picture },
       { heading: 'Latency', picture: latenciesOf(tried) },
     ],

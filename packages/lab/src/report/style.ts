@@ -32,6 +32,7 @@ output b{margin-right:14px}output span{margin-right:14px;white-space:nowrap}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:14px}
 th,td{padding:4px 12px;border-bottom:1px solid var(--line);text-align:right}
 th:first-child{text-align:left}thead th{color:var(--quiet);font-weight:500}
+.frame table{width:100%}
 details table{display:block;max-height:24rem;overflow:auto}
 summary{cursor:pointer;color:var(--accent)}
 pre{overflow-x:auto;border:1px solid var(--line);border-radius:6px;padding:10px 14px;font:13px/1.6 ui-monospace,'DejaVu Sans Mono',monospace}
