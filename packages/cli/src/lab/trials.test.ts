@@ -58,9 +58,9 @@ describe('a report', () => {
 
   it('and a page say of how many seeds their numbers are the means', async () => {
     const words = ['compare', 'userFacing', 'stripe', ...SMALL, '--runs', '2']
-    assert.match(await reportOf(...words), /means of 2 seeds/)
-    assert.match((await atTerminal(['lab', ...words])).stdout, /\nstripe .*\nmeans of 2 seeds; --csv has the range/)
-    assert.doesNotMatch((await atTerminal(['lab', ...words.slice(0, -2)])).stdout, /means of/)
+    assert.match(await reportOf(...words), /Means of 2 seeds/)
+    assert.match((await atTerminal(['lab', ...words])).stdout, /\nstripe .*\nMeans of 2 seeds; --csv has the range/)
+    assert.doesNotMatch((await atTerminal(['lab', ...words.slice(0, -2)])).stdout, /Means of/)
   })
 
   it('calls a swept value by its parameter, and says what to try next', async () => {

@@ -124,7 +124,7 @@ function showNumbers(table: Table, runs: number, page: Page): string {
 
 /** What the numbers are where there are several of each; undefined: there is one. */
 function sayMeans(runs: number): string | undefined {
-  return runs === 1 ? undefined : `means of ${runs} seeds; --csv has the range of each, with 95 % confidence`
+  return runs === 1 ? undefined : `Means of ${runs} seeds; --csv has the range of each, with 95 % confidence`
 }
 
 /** Two are one picture; more are a line each, on one scale. */
