@@ -280,6 +280,7 @@ const CODES: { readonly [code in ProblemCode]: true } = {
   'request-timeout': true,
   'wrong-status': true,
   'wrong-replay-status': true,
+  'version-changed': true,
   'body-too-large': true,
   'batch-too-large': true,
   'url-too-long': true,

@@ -11,6 +11,7 @@ import {
 import { createFetch, type FetchOptions, type RetryingFetch, type RetryingInit } from '@secondwind/resilience/fetch'
 import { check } from '@secondwind/resilience/rules'
 import { anySignal } from './any-signal.ts'
+import { refuseUnless } from './check/fields.ts'
 import { ServiceError, UnreachableError } from './errors.ts'
 import type { ClientOptions } from './options.ts'
 import { DEFAULT_CLIENT_POLICY } from './policy.ts'
@@ -22,8 +23,19 @@ export interface Call {
   readonly signal?: AbortSignal | undefined
 }
 
+/** A call that changes something. */
+export interface ChangeCall extends Call {
+  /** The `version` that was read: if it is another by now nothing is done, and it is refused with `version-changed`. */
+  readonly ifVersion?: number | undefined
+}
+
+/** Not repeated by itself: the second would meet the version that the first has made. */
+export function onVersion(ifVersion: number | undefined): Pick<Ask, 'ifVersion' | 'idempotent'> {
+  return { ifVersion, idempotent: ifVersion === undefined }
+}
+
 /** One question to the service. */
-export interface Ask extends Call, Pick<RetryingInit, 'idempotencyKey' | 'idempotent' | 'policy'> {
+export interface Ask extends ChangeCall, Pick<RetryingInit, 'idempotencyKey' | 'idempotent' | 'policy'> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Below the service's own address; what was given by a caller is checked to be a name. */
   readonly path: string
@@ -112,7 +124,8 @@ export class Caller {
   }
 
   async #send(ask: Ask, accept = 'application/json'): Promise<Response> {
-    const { method, path, query, body, contentType = 'application/json', signal, ...words } = ask
+    const { method, path, query, body, contentType = 'application/json', signal, ifVersion, ...words } = ask
+    if (ifVersion !== undefined) refuseUnless(VERSION, 'ifVersion', ifVersion, 'nothing was changed')
     const ended = anySignal(signal, this.signal)
     const { key, tenant, headers } = this.#options
     try {
@@ -126,6 +139,7 @@ export class Caller {
           ...(body !== undefined && { 'content-type': contentType }),
           ...(key !== undefined && { authorization: `Bearer ${key}` }),
           ...(tenant !== undefined && { 'secondwind-tenant': tenant }),
+          ...(ifVersion !== undefined && { 'if-match': `"${ifVersion}"` }),
           ...headers,
         },
         ...(body !== undefined && { body: isSentAsItIs(body) ? body : JSON.stringify(body) }),
@@ -146,6 +160,8 @@ export class Caller {
     return new ServiceError({ asked, status, code: 'unexpected-answer', detail, retryAfterMs })
   }
 }
+
+const VERSION = check.wholeNumber(0, 999_999_999_999_999)
 
 function isSentAsItIs(body: unknown): body is string | Uint8Array<ArrayBuffer> {
   return typeof body === 'string' || body instanceof Uint8Array

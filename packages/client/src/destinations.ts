@@ -1,5 +1,5 @@
 import { check } from '@secondwind/resilience/rules'
-import type { Call, Caller } from './caller.ts'
+import { onVersion, type Call, type Caller, type ChangeCall } from './caller.ts'
 import { refuseUnless } from './check/fields.ts'
 import { listing, type Listing } from './listing.ts'
 import type { Destination, DestinationLimits } from './wire/destination.ts'
@@ -13,14 +13,18 @@ export interface Destinations {
   /** Its name and limits, all of them: what is left out is as for every destination. */
   put(name: string, settings: DestinationSettingsInput, call?: Call): Promise<Destination>
   /** Nothing is sent but by `tasks.attemptNow`; tasks wait, and none is dropped. */
-  pause(name: string, pause?: PauseInput, call?: Call): Promise<Destination>
+  pause(name: string, pause?: PauseInput, call?: ChangeCall): Promise<Destination>
   /** Step by step; under a stop rule it is paused again when too much fails. */
-  resume(name: string, ramp?: ResumeInput, call?: Call): Promise<Destination>
+  resume(name: string, ramp?: ResumeInput, call?: ChangeCall): Promise<Destination>
   /** No new tasks are taken for it; what waits goes on. */
-  drain(name: string, why?: Why, call?: Call): Promise<Destination>
-  undrain(name: string, why?: Why, call?: Call): Promise<Destination>
+  drain(name: string, why?: Why, call?: ChangeCall): Promise<Destination>
+  undrain(name: string, why?: Why, call?: ChangeCall): Promise<Destination>
   /** Sets its breaker by hand; `auto` lets it judge for itself again. */
-  force(name: string, force: Why & { readonly breaker: 'open' | 'closed' | 'auto' }, call?: Call): Promise<Destination>
+  force(
+    name: string,
+    force: Why & { readonly breaker: 'open' | 'closed' | 'auto' },
+    call?: ChangeCall,
+  ): Promise<Destination>
 }
 
 interface Why {
@@ -31,7 +35,7 @@ interface Why {
 export interface DestinationSettingsInput extends Why {
   readonly name?: string
   readonly limits?: DestinationLimits
-  /** Of the settings that were read: refused with `write-conflict` if they are others now. */
+  /** Of the settings that were read: refused with `version-changed` if they are others now. */
   readonly version?: number
 }
 
@@ -54,8 +58,13 @@ const PATH = '/destinations'
 
 export function destinationsOf(caller: Caller): Destinations {
   // Said twice they mean the same: whoever got no answer may ask again.
-  const change = async (name: string, verb: string, body: object, { signal }: Call = {}): Promise<Destination> =>
-    caller.ask({ method: 'POST', path: `${pathOf(name)}/${verb}`, body, idempotent: true, signal })
+  const change = async (
+    name: string,
+    verb: string,
+    body: object,
+    { signal, ifVersion }: ChangeCall = {},
+  ): Promise<Destination> =>
+    caller.ask({ method: 'POST', path: `${pathOf(name)}/${verb}`, body, ...onVersion(ifVersion), signal })
   return {
     list: ({ signal } = {}) =>
       listing(query => caller.ask<Page<Destination>>({ method: 'GET', path: PATH, query, signal })),

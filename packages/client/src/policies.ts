@@ -1,4 +1,4 @@
-import type { Call, Caller } from './caller.ts'
+import { onVersion, type Call, type Caller, type ChangeCall } from './caller.ts'
 import { POLICY_ID, refuse, refuseUnless } from './check/fields.ts'
 import { problemsOfPolicy } from './check/task.ts'
 import { listing, type Listing } from './listing.ts'
@@ -8,7 +8,7 @@ import type { NamedPolicyInput, PolicyVersion } from './wire/policy.ts'
 /** `/retry-policies`. */
 export interface Policies {
   /** Keeps a document under its name: another one becomes the next version, the same one changes nothing. */
-  put(policy: NamedPolicyInput, call?: Call): Promise<PolicyVersion>
+  put(policy: NamedPolicyInput, call?: ChangeCall): Promise<PolicyVersion>
   /** The newest version. */
   get(policyId: string, call?: Call): Promise<PolicyVersion>
   /** The newest version of each, by name. */
@@ -21,13 +21,13 @@ const PATH = '/retry-policies'
 
 export function policiesOf(caller: Caller): Policies {
   return {
-    async put(policy, { signal } = {}) {
+    async put(policy, { signal, ifVersion } = {}) {
       const wanted = POLICY_ID(policy?.policyId)
       refuse('the policy cannot be kept', [
         ...(wanted === undefined ? [] : [{ at: 'policyId', is: policy?.policyId, say: `must be ${wanted}` }]),
         ...problemsOfPolicy(policy),
       ])
-      return caller.ask({ method: 'POST', path: PATH, body: policy, idempotent: true, signal })
+      return caller.ask({ method: 'POST', path: PATH, body: policy, ...onVersion(ifVersion), signal })
     },
     get: async (policyId, { signal } = {}) => caller.ask({ method: 'GET', path: pathOf(policyId), signal }),
     list: ({ signal } = {}) =>

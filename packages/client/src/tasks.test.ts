@@ -105,6 +105,39 @@ describe('what an operator does', () => {
   })
 })
 
+describe('a change that names the version that was read', () => {
+  it('sends it as If-Match, is never repeated by itself, and throws what the service says', async () => {
+    const changed = refusal(412, 'version-changed')
+    const { client, server, end } = scriptedClient([changed, changed, changed, changed, changed])
+    const call = { ifVersion: 3 }
+    const calls: readonly (() => Promise<unknown>)[] = [
+      () => client.tasks.cancel(TASK_ID, call),
+      () => client.tasks.attemptNow(TASK_ID, call),
+      () => client.tasks.replay(TASK_ID, call),
+      () => client.policies.put({ policyId: 'payments', maxAttempts: 4 }, call),
+      () => client.destinations.pause('payments-api', {}, call),
+    ]
+    for (const each of calls)
+      await assert.rejects(
+        end(each()),
+        (error: ServiceError) => error.status === 412 && error.code === 'version-changed',
+      )
+    assert.deepEqual(
+      server.requests.map(({ headers }) => headers['if-match']),
+      calls.map(() => '"3"'),
+    )
+    const lost = scriptedClient(['reset', { status: 200, body: aTask() }])
+    await assert.rejects(lost.end(lost.client.tasks.cancel(TASK_ID, call)), UnreachableError)
+    assert.equal(lost.server.requests.length, 1)
+  })
+
+  it('refuses what is no version before anything is sent', async () => {
+    const { client, server, end } = scriptedClient(['200'])
+    await assert.rejects(end(client.tasks.cancel(TASK_ID, { ifVersion: -1 })), /ifVersion must be/)
+    assert.equal(server.requests.length, 0)
+  })
+})
+
 describe('a listing', () => {
   const page = (ids: readonly number[], nextCursor?: string): { body: object } => ({
     body: { items: ids.map(version => aTask({ version })), ...(nextCursor && { nextCursor }) },

@@ -1,5 +1,5 @@
 import { check } from '@secondwind/resilience/rules'
-import type { Call, Caller } from './caller.ts'
+import { onVersion, type Call, type Caller, type ChangeCall } from './caller.ts'
 import { INSTANT, POLICY_ID, refuse, refuseUnless, TASK_ID } from './check/fields.ts'
 import { problemsOfTask } from './check/task.ts'
 import { enqueueMany, type EnqueueResult } from './enqueue-many.ts'
@@ -22,11 +22,11 @@ export interface Tasks {
   /** The newest first. */
   list(filter?: TaskFilter, call?: Call): Listing<RetryTask>
   /** `CANCELLED`, or still `IN_FLIGHT` with `cancelRequested` while its last attempt ends. */
-  cancel(taskId: string, call?: Call): Promise<RetryTask>
+  cancel(taskId: string, call?: ChangeCall): Promise<RetryTask>
   /** The next attempt now, before all others of its destination. Never repeated by itself: twice is two attempts. */
-  attemptNow(taskId: string, call?: Call): Promise<RetryTask>
+  attemptNow(taskId: string, call?: ChangeCall): Promise<RetryTask>
   /** Begins again with a dead letter. Never repeated by itself: the second would meet the work of the first. */
-  replay(taskId: string, call?: Call): Promise<RetryTask>
+  replay(taskId: string, call?: ChangeCall): Promise<RetryTask>
   /** Why it waits, until when, and for which gate. */
   explain(taskId: string, call?: Call): Promise<Explanation>
 }
@@ -58,11 +58,12 @@ export function tasksOf(caller: Caller): Tasks {
         caller.ask<Page<RetryTask>>({ method: 'GET', path, query: { ...filter, ...page }, signal }),
       )
     },
-    cancel: async (taskId, { signal } = {}) => caller.ask({ method: 'DELETE', path: pathOf(taskId), signal }),
-    attemptNow: async (taskId, { signal } = {}) =>
-      caller.ask({ method: 'POST', path: `${pathOf(taskId)}/attempt-now`, idempotent: false, signal }),
-    replay: async (taskId, { signal } = {}) =>
-      caller.ask({ method: 'POST', path: `${pathOf(taskId)}/replay`, idempotent: false, signal }),
+    cancel: async (taskId, { signal, ifVersion } = {}) =>
+      caller.ask({ method: 'DELETE', path: pathOf(taskId), ...onVersion(ifVersion), signal }),
+    attemptNow: async (taskId, call = {}) =>
+      caller.ask({ method: 'POST', path: `${pathOf(taskId)}/attempt-now`, idempotent: false, ...call }),
+    replay: async (taskId, call = {}) =>
+      caller.ask({ method: 'POST', path: `${pathOf(taskId)}/replay`, idempotent: false, ...call }),
     explain: async (taskId, { signal } = {}) =>
       caller.ask({ method: 'GET', path: `${pathOf(taskId)}/explain`, signal }),
   }

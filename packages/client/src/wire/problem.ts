@@ -53,6 +53,7 @@ export type ProblemCode =
   | 'request-timeout'
   | 'wrong-status'
   | 'wrong-replay-status'
+  | 'version-changed'
   | 'body-too-large'
   | 'batch-too-large'
   | 'url-too-long'

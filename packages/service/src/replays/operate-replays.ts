@@ -28,10 +28,20 @@ export async function planReplay(
   return answer.kind === 'written' ? storedReplay(answer.record) : undefined
 }
 
+export interface ActOnReplay {
+  readonly replayId: string
+  readonly action: ReplayAction
+  readonly now: () => number
+  /** The version it must have; left out: whatever it has. */
+  readonly ifVersion?: number
+}
+
 export type ActedOn =
   | { readonly kind: 'done'; readonly stored: StoredReplay }
   /** Its status does not allow it. */
   | { readonly kind: 'refused'; readonly stored: StoredReplay }
+  /** It is no longer the version that was asked for. */
+  | { readonly kind: 'conflict'; readonly stored: StoredReplay }
   | { readonly kind: 'unknown' }
 
 /** Whoever runs it writes a few times a second, and so comes in between now and then. */
@@ -40,11 +50,12 @@ const MOST_TRIES = 20
 export async function actOnReplay(
   store: TaskStore,
   operator: Operator,
-  { replayId, action, now }: { readonly replayId: string; readonly action: ReplayAction; readonly now: () => number },
+  { replayId, action, now, ifVersion }: ActOnReplay,
 ): Promise<ActedOn> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const stored = await findReplay(store, replayId)
     if (stored === undefined || stored.tenant !== operator.tenant) return { kind: 'unknown' }
+    if (stored.version !== (ifVersion ?? stored.version)) return { kind: 'conflict', stored }
     const replay = act(stored.replay, action, { counts: await store.replayCounts(replayId), now: now() })
     if (replay === undefined) return { kind: 'refused', stored }
     if (replay === stored.replay) return { kind: 'done', stored }

@@ -14,9 +14,16 @@ import {
   snapshotOf,
   type Snapshot,
 } from './conformance/snapshot.test-kit.ts'
-import { step, type AskStep, type EndStep, type Item, type Step } from './conformance/steps.test-kit.ts'
+import {
+  step,
+  type AskedVersion,
+  type AskStep,
+  type EndStep,
+  type Item,
+  type Step,
+} from './conformance/steps.test-kit.ts'
 import { giveUp, giveUpUnsent, newTask, nextGeneration, retryAt, succeed } from './conformance/tasks.test-kit.ts'
-import type { QueueHead, TaskStore } from './task-store.ts'
+import type { Operating, QueueHead, TaskStore } from './task-store.ts'
 
 export interface HistoryOptions {
   /** How many; 200, or what the environment says in `HISTORIES`. */
@@ -169,11 +176,11 @@ class History {
       case 'remember':
         return this.#remember(made)
       case 'cancel':
-        return this.#onTask(made.task, (store, taskId) => store.cancel(taskId))
+        return this.#onTask(made, (store, taskId, ask) => store.cancel(taskId, ask))
       case 'attempt-now':
-        return this.#onTask(made.task, (store, taskId) => store.attemptNow(taskId))
+        return this.#onTask(made, (store, taskId, ask) => store.attemptNow(taskId, ask))
       case 'replay':
-        return this.#replay(made.task, made.isStale)
+        return this.#replay(made)
       case 'replay-many':
         return this.#replayMany(made)
       case 'forget-replay':
@@ -181,9 +188,9 @@ class History {
         return
       case 'put-policy': {
         const document = { ...DEFAULT_POLICY, maxAttempts: made.value + 1 }
-        await this.#both(store =>
-          store.putPolicy({ tenant: SCOPE.tenants[made.policy]!, policyId: SCOPE.policyIds[made.policy]!, document }),
-        )
+        const name = { tenant: SCOPE.tenants[made.policy]!, policyId: SCOPE.policyIds[made.policy]! }
+        const present = await this.#both(store => store.policy(name))
+        await this.#both(store => store.putPolicy({ ...name, document, ...asking(made.version, present) }))
         return
       }
       case 'put-body': {
@@ -322,19 +329,23 @@ class History {
     await this.#both(store => store.remember(ask))
   }
 
-  async #onTask(at: number, call: (store: TaskStore, taskId: string) => Promise<unknown>): Promise<void> {
+  async #onTask(
+    { task: at, version }: { readonly task: number; readonly version: AskedVersion },
+    call: (store: TaskStore, taskId: string, ask: Operating) => Promise<unknown>,
+  ): Promise<void> {
     const taskId = newest(this.#tasks, at)?.taskId ?? 'unheard-of'
-    await this.#both(store => call(store, taskId))
+    const task = await this.#both(store => store.get(taskId))
+    await this.#both(store => call(store, taskId, asking(version, task)))
   }
 
-  async #replay(at: number, isStale: boolean): Promise<void> {
+  async #replay({ task: at, isStale, version }: Extract<Step, { kind: 'replay' }>): Promise<void> {
     const now = await this.#now()
     const dead = await this.#dead()
     const { taskId } = newest(dead, at) ?? newest(this.#tasks, at) ?? { taskId: 'unheard-of' }
     const task = await this.#both(store => store.get(taskId))
     const generation = (task?.progress.generation ?? 1) - Number(isStale)
     const progress = task === undefined ? newTask(1, now).progress : nextGeneration(task, now)
-    await this.#both(store => store.replay({ taskId, generation, progress }))
+    await this.#both(store => store.replay({ taskId, generation, progress, ...asking(version, task) }))
   }
 
   async #replayMany({ tasks, replay, dueInMs }: Extract<Step, { kind: 'replay-many' }>): Promise<void> {
@@ -392,6 +403,14 @@ function newest<Item>(items: readonly Item[], at: number): Item | undefined {
 /** One of three. */
 function bodyOf(which: number): StoredBody {
   return { bodyRef: SCOPE.bodyRefs[which % SCOPE.bodyRefs.length]!, sizeBytes: 10 }
+}
+
+function asking(
+  version: AskedVersion,
+  read: { readonly version: number } | undefined,
+): { readonly ifVersion?: number } {
+  const present = read?.version ?? 0
+  return version === 'any' ? {} : { ifVersion: version === 'read' ? present : present - 1 }
 }
 
 function askFor(

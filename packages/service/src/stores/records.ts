@@ -91,6 +91,8 @@ export interface PolicyName {
 
 export interface NewPolicy extends PolicyName {
   readonly document: RetryPolicy
+  /** The version that must be the newest; 0 when there must be none. Left out: whatever there is. */
+  readonly ifVersion?: number
   readonly audit?: AuditLine
 }
 
@@ -100,10 +102,10 @@ export interface PoliciesPage extends PageAsk {
 
 export interface VersionsPage extends PageAsk, PolicyName {}
 
-export interface PutPolicy {
-  readonly kind: 'created' | 'same' | 'new-version'
-  readonly record: PolicyRecord
-}
+export type PutPolicy =
+  | { readonly kind: 'created' | 'same' | 'new-version'; readonly record: PolicyRecord }
+  /** Another version is the newest; `record` is that one, absent when there is none. */
+  | { readonly kind: 'conflict'; readonly record?: PolicyRecord }
 
 export interface PolicyRecord extends PolicyName {
   readonly version: number

@@ -2,13 +2,14 @@
 import type { ReplayCounts } from '../task/replay/counts.ts'
 import type { DeadLetter } from '../task/replay/dead-letter.ts'
 import type { Progress } from '../task/task.ts'
-import type { AuditLine } from './operator-records.ts'
 import type { Page, PageAsk, TaskFilter } from './records.ts'
-import type { Answer, Changed } from './task-store.ts'
+import type { Answer, Changed, Operating } from './task-store.ts'
 
 export interface ReplayStore {
   /** As `replay`, for many in one write; each is answered for itself. */
-  replayMany(asks: readonly Omit<Replay, 'audit'>[]): Promise<Answer & { readonly results: readonly Changed['kind'][] }>
+  replayMany(
+    asks: readonly Omit<Replay, keyof Operating>[],
+  ): Promise<Answer & { readonly results: readonly Changed['kind'][] }>
   /** The oldest first, in brief, for whoever goes through all of them. Lags and is bounded as lists are. */
   deadLetters(ask: DeadLettersPage): Promise<Page<DeadLetter>>
   /** Kept with every write of a task that the replay brought back. Always exact. */
@@ -17,15 +18,14 @@ export interface ReplayStore {
   forgetReplay(replayId: string): Promise<Answer>
 }
 
-export interface Replay {
+/** `audit` and `ifVersion` are of one that is asked for alone. */
+export interface Replay extends Operating {
   readonly taskId: string
   /** The generation that was read: in a later one nothing is done. */
   readonly generation: number
   readonly progress: Progress
   /** Its turn; left out or past: now. */
   readonly dueAt?: number
-  /** Of one that is asked for alone. */
-  readonly audit?: AuditLine
 }
 
 export interface DeadLettersPage extends PageAsk {

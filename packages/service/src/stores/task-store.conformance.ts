@@ -4,6 +4,7 @@
  *
  *  - `version` is 1 at first and one more with each write that `get` shows: claim, release, settle, cancel (a second
  *    one changes nothing), attempt-now, replay, expire.
+ *  - A change that names a version is compared with it before all else, and in the same step as it is written.
  *  - A settle whose token has settled already answers with what the task became then, whatever it asks now, as long as
  *    no newer lease exists.
  *  - A release heeds a cancel that was asked for: the task is `CANCELLED`, and nothing counts.
@@ -34,6 +35,7 @@ import { examineReplays } from './conformance/replays.conformance.ts'
 import { examineSettles } from './conformance/settle.conformance.ts'
 import { examineStewardship } from './conformance/stewardship.conformance.ts'
 import { examineUpkeep } from './conformance/upkeep.conformance.ts'
+import { examineVersions } from './conformance/versions.conformance.ts'
 
 export type { OpenedStore, OpenStore, StoreOptions } from './conformance/exam.test-kit.ts'
 
@@ -45,6 +47,7 @@ export function describeTaskStore(name: string, open: OpenStore): void {
     examineSettles(open)
     examineStewardship(open)
     examineOperators(open)
+    examineVersions(open)
     examineReplays(open)
     examineReading(open)
     examineRecords(open)

@@ -87,9 +87,9 @@ export interface TaskStore extends OperatorStore, ReplayStore, BodyStoring, Call
   release(leases: readonly HeldLease[]): Promise<Answer & { readonly results: readonly ('released' | 'lost')[] }>
 
   // For operators; the line of the audit is written with the change, if there is one
-  cancel(taskId: string, audit?: AuditLine): Promise<Answer & Changed>
+  cancel(taskId: string, ask?: Operating): Promise<Answer & Changed>
   /** Due now, before all others of its lane. */
-  attemptNow(taskId: string, audit?: AuditLine): Promise<Answer & Changed>
+  attemptNow(taskId: string, ask?: Operating): Promise<Answer & Changed>
   /** A dead letter's next generation, if it is still in the one that was read. */
   replay(ask: Replay): Promise<Answer & Changed>
 
@@ -252,8 +252,17 @@ export interface HeldLease {
   readonly token: string
 }
 
+/** How something is done to a task. */
+export interface Operating {
+  readonly audit?: AuditLine
+  /** The version it must have; left out: whatever it has. */
+  readonly ifVersion?: number
+}
+
 export type Changed =
   | { readonly kind: 'changed'; readonly task: Task }
+  /** It is no longer the version that was asked for; `task` says what it is. */
+  | { readonly kind: 'conflict'; readonly task: Task }
   /** Its status does not allow it; `task` says which it is. */
   | { readonly kind: 'unchanged'; readonly task: Task }
   | { readonly kind: 'unknown' }

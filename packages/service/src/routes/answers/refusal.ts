@@ -35,6 +35,7 @@ export const REFUSALS = {
   'tenant-exists': { status: 409, title: 'The tenant is there already' },
   'secret-exists': { status: 409, title: 'There is a secret for it already' },
   'last-admin': { status: 409, title: 'Nobody could manage keys any more' },
+  'version-changed': { status: 412, title: 'It is no longer the version that was read' },
   'body-too-large': { status: 413, title: 'The body is too large' },
   'batch-too-large': { status: 413, title: 'The batch has too many items' },
   'url-too-long': { status: 414, title: 'The address of the request is too long' },

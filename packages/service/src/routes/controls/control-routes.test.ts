@@ -34,6 +34,16 @@ describe('POST /controls', () => {
     assert.deepEqual([items[0]!.actor, items[0]!.subject, items[0]!.reason], ['local', controlId, 'INC-2231'])
   })
 
+  it('is not ended with 412 when it is another version than the one that was read', async () => {
+    const served = await serve()
+    const path = `/controls/${(await created(served)).controlId}`
+    const { headers } = await served.ask('GET', path)
+    const late = await served.ask('DELETE', path, { headers: { 'if-match': '"9"' } })
+    assert.deepEqual([late.status, late.json.code, late.headers.etag], [412, 'version-changed', headers.etag])
+    assert.equal((await served.ask('GET', path)).json.isInForce, true)
+    assert.equal((await served.ask('DELETE', path, { headers: { 'if-match': headers.etag! } })).status, 200)
+  })
+
   it('only says what it would hold when it is asked to', async () => {
     const { ask } = await serve()
     await ask('POST', '/retry-tasks', { body: TASK })

@@ -14,6 +14,7 @@ import type { ApiContext } from '../context.ts'
 import type { PolicyBook } from '../policies/policy-book.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { callerOf } from '../requests/caller.ts'
+import { etagOf, IF_MATCH, otherVersion, versionAsked } from '../requests/if-match.ts'
 import { readFlags, readNumbers } from '../requests/query.ts'
 import { reasonField } from '../schemas/access.ts'
 import { answer, refusals } from '../schemas/answers.ts'
@@ -140,11 +141,13 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
         tags: ['controls'],
         params: CONTROL_PATH,
         querystring: parameters({}),
-        response: { 200: answer(CONTROL, 'The control.'), ...refusals(404) },
+        response: { 200: answer(CONTROL, 'The control.', { etag: 'Its version.' }), ...refusals(404) },
       }),
     },
     async (request, reply) => {
-      const control = controlOf(await ownControl(request, context))
+      const record = await ownControl(request, context)
+      const control = controlOf(record)
+      void reply.header('etag', etagOf(record.version))
       return reply.send({ ...controlView(control, clock.now()), holds: await holdsOf(control, store) })
     },
   )
@@ -159,7 +162,8 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
         tags: ['controls'],
         params: CONTROL_PATH,
         querystring: parameters({ reason: Type.Optional(reasonField) }),
-        response: { 200: answer(CONTROL, 'It is over.'), ...refusals(404, 409) },
+        headers: IF_MATCH,
+        response: { 200: answer(CONTROL, 'It is over.'), ...refusals(404, 409, 412) },
       }),
     },
     async (request, reply) => {
@@ -168,6 +172,7 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
       const caller = callerOf(request)
       const now = clock.now()
       refuseForeignEnd(control, caller)
+      if (record.version !== (versionAsked(request) ?? record.version)) throw otherVersion(record.version)
       if (!isInForce(control, now)) return reply.send(controlView(control, now))
       const ended = { ...control, endedAt: now, endedBy: caller.actor }
       await writeControl(ended, record.version, caller, 'control.end', request.query.reason, context)

@@ -5,6 +5,7 @@ import { laneOf, laneOfAll } from '../../task/lane.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { lineBy } from '../requests/audit-line.ts'
+import { otherVersion } from '../requests/if-match.ts'
 import { refuseForeign, type Touched } from './whose-order.ts'
 
 /** Of a tenant: every instance keeps all of them at hand. */
@@ -36,7 +37,7 @@ export async function changeSettings(change: Change, { store, orders, clock }: A
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const [known, all] = await Promise.all([store.record(name), store.record({ ...name, id: laneOfAll(id) })])
     const version = known?.version ?? 0
-    if (ifVersion !== undefined && ifVersion !== version) break
+    if (version !== (ifVersion ?? version)) throw otherVersion(version)
     const [before, ofAll] = [known, all].map(record =>
       settingsAt(record === undefined ? {} : documentOf(record), clock.now()),
     )
@@ -56,6 +57,6 @@ export async function changeSettings(change: Change, { store, orders, clock }: A
     return
   }
   throw new Refusal('write-conflict', {
-    detail: 'The settings are others than those that were read; read them again, and decide anew.',
+    detail: `Others changed its settings ${MOST_TRIES} times in a row; look at them, and decide anew.`,
   })
 }

@@ -1,5 +1,5 @@
 /** What can be asked of, and set for, one destination. */
-import type { FastifyInstance, FastifyRequest, preValidationHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, preValidationHookHandler } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import { storeTimeAt } from '../../stores/store-clock.ts'
 import type { KnownDestination } from '../../steering/standing-orders.ts'
@@ -9,6 +9,7 @@ import { laneOfAll } from '../../task/lane.ts'
 import { WATCHED_RAMP_MS } from '../../task/stop-rule.ts'
 import type { ApiContext } from '../context.ts'
 import { callerOf } from '../requests/caller.ts'
+import { etagOf, IF_MATCH, versionAsked } from '../requests/if-match.ts'
 import { invalid } from '../requests/validation.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import * as schemas from '../schemas/destination.ts'
@@ -51,8 +52,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
       }),
     },
     async (request, reply) => {
-      const shown = await show(placeFor(request, context), context)
-      return reply.header('etag', `"${shown.settings?.version ?? 0}"`).send(shown)
+      return sendDestination(reply, await show(placeFor(request, context), context))
     },
   )
 
@@ -77,8 +77,10 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
           ...(reason !== undefined && { reason }),
         }
         const changed = change(body, by)
-        await changeSettings({ id: place.id, caller, action: `destination.${verb}`, reason, ...changed }, context)
-        return reply.send(await show(place, context))
+        const ifVersion = versionAsked(request)
+        const asked = { id: place.id, caller, action: `destination.${verb}`, reason, ifVersion }
+        await changeSettings({ ...asked, ...changed }, context)
+        return sendDestination(reply, await show(place, context))
       },
     )
   }
@@ -111,7 +113,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
         },
         context,
       )
-      return reply.send(await show(place, context))
+      return sendDestination(reply, await show(place, context))
     },
   )
 
@@ -193,10 +195,16 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
 }
 
 const WITH_VERSION = { etag: 'The version of its settings; 0 when there are none.' }
-const OPERATED = { scope: 'operate', tags: ['destinations'], params: PATH, querystring: parameters({}) } as const
+const OPERATED = {
+  scope: 'operate',
+  tags: ['destinations'],
+  params: PATH,
+  querystring: parameters({}),
+  headers: IF_MATCH,
+} as const
 const CHANGED = {
-  200: answer(DESTINATION, 'The destination, as it is set now.'),
-  ...refusals(404, 408, 409, 413, 415, 429),
+  200: answer(DESTINATION, 'The destination, as it is set now.', WITH_VERSION),
+  ...refusals(404, 408, 409, 412, 413, 415, 429),
 }
 
 /** Whoever has nothing to say sends no body. */
@@ -211,6 +219,10 @@ function placeFor(
 ): Place {
   const { name } = request.params as { readonly name: string }
   return findPlace(name, callerOf(request as FastifyRequest), orders)
+}
+
+function sendDestination(reply: FastifyReply, shown: schemas.ShownDestination): FastifyReply {
+  return reply.header('etag', etagOf(shown.settings?.version ?? 0)).send(shown)
 }
 
 async function show(place: Place, context: ApiContext): Promise<schemas.ShownDestination> {

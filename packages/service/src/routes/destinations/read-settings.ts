@@ -6,6 +6,7 @@ import { laneInputOf, type DestinationSettings } from '../../task/destination-se
 import { laneOf } from '../../task/lane.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
+import { versionAsked } from '../requests/if-match.ts'
 import { invalid } from '../requests/validation.ts'
 import type { SettingsInput } from '../schemas/destination.ts'
 
@@ -15,15 +16,15 @@ export interface ReadSettings extends Omit<SettingsInput, 'version'> {
 
 /** Settings that can be kept: limits by the library's own rules, and a name that nobody else has. */
 export async function readSettings(
-  { body, headers }: Pick<FastifyRequest<{ Body: SettingsInput }>, 'body' | 'headers'>,
+  request: Pick<FastifyRequest<{ Body: SettingsInput }>, 'body' | 'headers'>,
   lane: string,
   context: ApiContext,
 ): Promise<ReadSettings> {
-  const { version, ...settings } = body
-  const problems = [...checkLimits(settings), ...checkVersion(version, headers['if-match'])]
+  const { version, ...settings } = request.body
+  const problems = [...checkLimits(settings), ...checkVersion(version, versionAsked(request))]
   if (problems.length > 0) throw invalid('body', problems)
   if (settings.name !== undefined) await refuseTaken(settings.name, lane, context)
-  return { ...settings, ifVersion: version ?? versionIn(headers['if-match']) }
+  return { ...settings, ifVersion: version ?? versionAsked(request) }
 }
 
 function checkLimits({ limits }: SettingsInput): Problem[] {
@@ -37,18 +38,8 @@ function pathOf(at: string): string {
   return at === 'limit' ? 'limits.concurrency' : `limits.${at}`
 }
 
-const ETAG = /^"(\d{1,15})"$/
-
-function versionIn(etag: string | undefined): number | undefined {
-  const [, digits] = ETAG.exec(etag ?? '') ?? []
-  return digits === undefined ? undefined : Number(digits)
-}
-
-function checkVersion(version: number | undefined, etag: string | undefined): Problem[] {
-  if (etag === undefined) return []
-  const known = versionIn(etag)
-  if (known === undefined) return [{ at: 'If-Match', is: etag, say: 'must be the ETag of the destination, as it came' }]
-  if (version === undefined || version === known) return []
+function checkVersion(version: number | undefined, asked: number | undefined): Problem[] {
+  if (version === undefined || asked === undefined || version === asked) return []
   return [{ at: 'version', is: version, say: 'differs from the header If-Match: give one of them, or the same' }]
 }
 

@@ -38,7 +38,7 @@ export class PolicyBook {
 
   async put(policy: NewPolicy): Promise<PutPolicy> {
     const put = await this.#store.putPolicy(policy)
-    this.#remember(put.record)
+    if (put.record !== undefined) this.#remember(put.record)
     return put
   }
 

@@ -24,6 +24,20 @@ describe('POST /retry-policies', () => {
     assert.deepEqual([back.status, back.json.version], [201, 3])
   })
 
+  it('is refused with 412 where another version is the newest, and has its own as ETag', async () => {
+    const { ask } = await serve()
+    const put = (maxAttempts: number, etag: string) =>
+      ask('POST', '/retry-policies', { body: { ...PAYMENTS, maxAttempts }, headers: { 'if-match': etag } })
+    const none = await put(8, '"1"')
+    assert.deepEqual([none.status, none.json.code, none.headers.etag], [412, 'version-changed', '"0"'])
+    const first = await put(8, '"0"')
+    assert.deepEqual([first.status, first.headers.etag], [201, '"1"'])
+    assert.equal((await put(9, '"1"')).headers.etag, '"2"')
+    assert.deepEqual([(await put(7, '"1"')).status, (await put(9, '"2"')).status], [412, 200])
+    const { headers, json } = await ask('GET', '/retry-policies/payments')
+    assert.deepEqual([headers.etag, json.maxAttempts], ['"2"', 9])
+  })
+
   it('keeps every field of a document', async () => {
     const { ask } = await serve()
     const whole = {

@@ -1,10 +1,11 @@
 import type { RetryPolicy } from '@secondwind/resilience'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Page, PolicyName, PolicyRecord } from '../../stores/task-store.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { callerOf } from '../requests/caller.ts'
+import { etagOf, IF_MATCH, ifVersionAsked, otherVersion } from '../requests/if-match.ts'
 import { didYouMean } from '../requests/near-words.ts'
 import { readNumbers } from '../requests/query.ts'
 import { bodyErrors, invalid } from '../requests/validation.ts'
@@ -18,6 +19,7 @@ import { checkPolicyId, readPolicy } from './read-policy.ts'
 
 const POLICY = component('RetryPolicy')
 const PAGE_QUERY = parameters({ ...pageFields })
+const WITH_VERSION = { etag: 'Its version.' }
 const POLICY_PATH = parameters({ policyId: policyIdField })
 
 interface OnePolicy {
@@ -36,11 +38,15 @@ export function addPolicies(api: FastifyInstance, { store }: ApiContext, policie
         summary: 'Keep a policy under its name; another document becomes its next version',
         tags: ['policies'],
         querystring: parameters({}),
+        headers: IF_MATCH,
         body: component('RetryPolicyInput'),
         response: {
-          201: answer(POLICY, 'A new policy, or a new version of one.', { location: 'Where it can be read.' }),
-          200: answer(POLICY, 'The same document is there already.'),
-          ...refusals(408, 413, 415, 431),
+          201: answer(POLICY, 'A new policy, or a new version of one.', {
+            location: 'Where it can be read.',
+            ...WITH_VERSION,
+          }),
+          200: answer(POLICY, 'The same document is there already.', WITH_VERSION),
+          ...refusals(408, 412, 413, 415, 431),
         },
       }),
     },
@@ -51,9 +57,11 @@ export function addPolicies(api: FastifyInstance, { store }: ApiContext, policie
       const { policyId } = document
       const caller = callerOf(request)
       const audit = lineBy(caller, 'policy.put', policyId)
-      const { kind, record } = await policies.put({ tenant: caller.tenant, policyId, document, audit })
-      if (kind !== 'same') void reply.code(201).header('location', `/retry-policies/${policyId}`)
-      return reply.send(policyView(record))
+      const name = { tenant: caller.tenant, policyId }
+      const put = await policies.put({ ...name, document, audit, ...ifVersionAsked(request) })
+      if (put.kind === 'conflict') throw otherVersion(put.record?.version ?? 0)
+      if (put.kind !== 'same') void reply.code(201).header('location', `/retry-policies/${policyId}`)
+      return sendPolicy(reply, put.record)
     },
   )
 
@@ -86,14 +94,14 @@ export function addPolicies(api: FastifyInstance, { store }: ApiContext, policie
         tags: ['policies'],
         params: POLICY_PATH,
         querystring: parameters({}),
-        response: { 200: answer(POLICY, 'The policy.'), ...refusals(404) },
+        response: { 200: answer(POLICY, 'The policy.', WITH_VERSION), ...refusals(404) },
       }),
     },
     async (request, reply) => {
       const name = nameOf(request)
       const record = await store.policy(name)
       if (record === undefined) throw await unknownPolicy(name, policies)
-      return reply.send(policyView(record))
+      return sendPolicy(reply, record)
     },
   )
 
@@ -139,6 +147,10 @@ async function unknownPolicy({ tenant, policyId }: PolicyName, policies: PolicyB
 
 function pageAsk({ cursor, limit = DEFAULT_PAGE }: PageQuery): { cursor?: string; limit: number } {
   return { ...(cursor !== undefined && { cursor }), limit }
+}
+
+function sendPolicy(reply: FastifyReply, record: PolicyRecord): FastifyReply {
+  return reply.header('etag', etagOf(record.version)).send(policyView(record))
 }
 
 function policyView({ policyId, version, document, createdAt }: PolicyRecord): ShownPolicy {

@@ -140,6 +140,18 @@ describe('a replay', () => {
     assert.match(json.detail, /is PLANNING\. Its selection is being counted: ask again when it is PLANNED/)
   })
 
+  it('is left as it is with 412 when it is another version than the one that was read', async () => {
+    const { ask, served, run } = await setting()
+    await kill(served, 1)
+    const { replayId } = (await ask('POST', '/replays', { body: PLAN })).json
+    await run()
+    const { headers } = await ask('GET', `/replays/${replayId}`)
+    const late = await ask('POST', `/replays/${replayId}/run`, { body: {}, headers: { 'if-match': '"1"' } })
+    assert.deepEqual([late.status, late.json.code, late.headers.etag], [412, 'version-changed', headers.etag])
+    const asRead = await ask('POST', `/replays/${replayId}/run`, { body: {}, headers: { 'if-match': headers.etag! } })
+    assert.equal(asRead.status, 200)
+  })
+
   it('of nobody, or of another tenant, is none', async () => {
     const { ask, store } = await setting()
     const { replayId } = (await ask('POST', '/replays', { body: PLAN })).json

@@ -14,6 +14,7 @@ import { TASK_ID_BYTES } from '../../task/task-id.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { callerOf } from '../requests/caller.ts'
+import { etagOf, IF_MATCH, ifVersionAsked, otherVersion } from '../requests/if-match.ts'
 import { emptyBodyIsNone } from '../requests/optional-body.ts'
 import { readNumbers } from '../requests/query.ts'
 import { problemsOfRanges } from '../requests/ranges.ts'
@@ -124,7 +125,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
         tags: ['replays'],
         params: PATH,
         querystring: NO_QUERY,
-        response: { 200: answer(REPLAY, 'The replay.'), ...refusals(404) },
+        response: { 200: answer(REPLAY, 'The replay.', { etag: 'Its version.' }), ...refusals(404) },
       }),
     },
     async (request, reply) => {
@@ -133,6 +134,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
         throw unknownReplay(request.params.replayId)
       const since = await newSince(stored, store)
       const view = await replayView(stored, store, clock.now())
+      void reply.header('etag', etagOf(stored.version))
       return reply.send({ ...view, ...(since !== undefined && { newSince: since }) })
     },
   )
@@ -149,6 +151,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
           tags: ['replays'],
           params: PATH,
           querystring: NO_QUERY,
+          headers: IF_MATCH,
           body: Type.Object(
             {
               reason: Type.Optional(reasonField),
@@ -156,16 +159,17 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
             },
             { additionalProperties: false },
           ),
-          response: { 200: answer(REPLAY, done), ...refusals(404, 408, 409, 413, 415, 431) },
+          response: { 200: answer(REPLAY, done), ...refusals(404, 408, 409, 412, 413, 415, 431) },
         }),
       },
       async (request, reply) => {
         const { reason, ratePerSecond } = request.body
         const { replayId } = request.params
         const action: ReplayAction = { kind, ...(ratePerSecond !== undefined && { ratePerSecond }) }
-        const ask = { replayId, action, now: () => clock.now() }
+        const ask = { replayId, action, now: () => clock.now(), ...ifVersionAsked(request) }
         const acted = await actOnReplay(store, operatorOf(request, reason), ask)
         if (acted.kind === 'unknown') throw unknownReplay(replayId)
+        if (acted.kind === 'conflict') throw otherVersion(acted.stored.version)
         if (acted.kind === 'refused') throw wrongStatus(acted.stored)
         wakeReplays()
         return reply.send(await replayView(acted.stored, store, clock.now()))

@@ -242,3 +242,39 @@ describe('an operation without a body', () => {
     }
   })
 })
+
+describe('If-Match', () => {
+  const changes = [
+    ['DELETE', ''],
+    ['POST', '/attempt-now'],
+    ['POST', '/replay'],
+  ] as const
+
+  it('of another version than the present one: 412, nothing is done, and the answer says which it is', async () => {
+    const { ask, path, store, taskId } = await withTask({ delayMs: 60_000 })
+    for (const [method, rest] of changes) {
+      const late = await ask(method, path + rest, { headers: { 'if-match': '"7"' } })
+      assert.deepEqual([late.status, late.json.code, late.headers.etag], [412, 'version-changed', '"1"'])
+    }
+    assert.equal((await store.get(taskId))!.version, 1)
+    const { headers } = await ask('GET', path)
+    const cancelled = await ask('DELETE', path, { headers: { 'if-match': headers.etag! } })
+    assert.deepEqual([cancelled.status, cancelled.headers.etag], [200, '"2"'])
+  })
+
+  it('of the present version leaves the status to be judged', async () => {
+    const { ask, path } = await withTask()
+    const early = await ask('POST', `${path}/replay`, { headers: { 'if-match': '"1"' } })
+    assert.deepEqual([early.status, early.json.code], [409, 'wrong-status'])
+  })
+
+  it('that is no ETag of ours is refused, and not passed over', async () => {
+    const { ask, path, store, taskId } = await withTask()
+    for (const etag of ['1', 'W/"1"', '"x"', '*', '"1", "2"', ''])
+      for (const [method, rest] of changes) {
+        const { status, json } = await ask(method, path + rest, { headers: { 'if-match': etag } })
+        assert.deepEqual([status, json.code, json.problems[0].at], [400, 'invalid-request', 'if-match'], etag)
+      }
+    assert.equal((await store.get(taskId))!.version, 1)
+  })
+})

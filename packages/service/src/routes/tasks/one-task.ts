@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { AuditLine, Changed } from '../../stores/task-store.ts'
+import type { Changed, Operating } from '../../stores/task-store.ts'
 import { replayed } from '../../task/accept.ts'
 import type { Task, TaskStatus } from '../../task/task.ts'
 import { changeOf } from '../../task/task-change.ts'
@@ -9,6 +9,7 @@ import type { ApiContext } from '../context.ts'
 import type { PolicyBook } from '../policies/policy-book.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { callerOf } from '../requests/caller.ts'
+import { etagOf, IF_MATCH, ifVersionAsked, otherVersion } from '../requests/if-match.ts'
 import { reasonField } from '../schemas/access.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { operation } from '../schemas/operation.ts'
@@ -26,7 +27,11 @@ interface OperatedRoute extends TaskRoute {
 
 const ASKED = { tags: ['tasks'], params: parameters({ taskId: taskIdField }), querystring: parameters({}) } as const
 /** What changes a task leaves a line in the audit. */
-const OPERATED = { ...ASKED, querystring: parameters({ reason: Type.Optional(reasonField) }) } as const
+const OPERATED = {
+  ...ASKED,
+  querystring: parameters({ reason: Type.Optional(reasonField) }),
+  headers: IF_MATCH,
+} as const
 const TASK = component('RetryTask')
 const WITH_VERSION = { etag: 'Its version.' }
 
@@ -59,14 +64,14 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
         response: {
           200: answer(TASK, 'It is cancelled.', WITH_VERSION),
           202: answer(TASK, 'It is under way: its request is cut off, and unless it succeeded it ends.', WITH_VERSION),
-          ...refusals(404, 409),
+          ...refusals(404, 409, 412),
         },
       }),
     },
     async (request, reply) => {
       const { taskId } = await ownTask(request, context)
       const task = changed(
-        await store.cancel(taskId, line(request, 'task.cancel')),
+        await store.cancel(taskId, operating(request, 'task.cancel')),
         taskId,
         'A task that has ended cannot be cancelled.',
       )
@@ -88,7 +93,7 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
         summary: 'Make the next attempt now, before all others of its destination',
         response: {
           200: answer(TASK, 'It is due. A closed gate still holds it, and `waits` says so.', WITH_VERSION),
-          ...refusals(404, 409),
+          ...refusals(404, 409, 412),
         },
       }),
     },
@@ -97,7 +102,7 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
       return sendChanged(
         reply,
         changed(
-          await store.attemptNow(taskId, line(request, 'task.attempt-now')),
+          await store.attemptNow(taskId, operating(request, 'task.attempt-now')),
           taskId,
           'Only a PENDING task has a next attempt.',
         ),
@@ -114,12 +119,12 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
         operationId: 'replayTask',
         scope: 'operate',
         summary: 'Begin again with a dead letter: attempts from 0, time from now',
-        response: { 200: answer(TASK, 'Its next generation.', WITH_VERSION), ...refusals(404, 409) },
+        response: { 200: answer(TASK, 'Its next generation.', WITH_VERSION), ...refusals(404, 409, 412) },
       }),
     },
     async (request, reply) => {
       const dead = await ownTask(request, context)
-      return sendChanged(reply, await replay(dead, context, policies, line(request, 'task.replay')), context)
+      return sendChanged(reply, await replay(dead, context, policies, operating(request, 'task.replay')), context)
     },
   )
 
@@ -146,18 +151,20 @@ export async function ownTask(request: FastifyRequest, { store }: ApiContext): P
   return task
 }
 
-function line(request: FastifyRequest<OperatedRoute>, action: string): AuditLine {
-  return lineBy(callerOf(request), action, request.params.taskId, request.query.reason)
+function operating(request: FastifyRequest<OperatedRoute>, action: string): Operating {
+  const audit = lineBy(callerOf(request), action, request.params.taskId, request.query.reason)
+  return { audit, ...ifVersionAsked(request) }
 }
 
-async function replay(dead: Task, context: ApiContext, policies: PolicyBook, audit: AuditLine): Promise<Task> {
-  const { taskId, policyId, policyVersion, progress, state } = dead
+async function replay(dead: Task, context: ApiContext, policies: PolicyBook, asked: Operating): Promise<Task> {
+  const { taskId, policyId, policyVersion, progress, state, version } = dead
+  if (version !== (asked.ifVersion ?? version)) throw otherVersion(version)
   if (state.status !== 'EXHAUSTED') throw wrongStatus(dead, DEAD_ONLY)
   const document = dead.policy ?? (await policies.documentOf(dead, policyVersion))
   if (document === undefined) throw new Error(`version ${policyVersion} of the policy ${policyId} is lost`)
   const next = replayed(dead, document, context.clock.now())
   return changed(
-    await context.store.replay({ taskId, generation: progress.generation, progress: next, audit }),
+    await context.store.replay({ taskId, generation: progress.generation, progress: next, ...asked }),
     taskId,
     DEAD_ONLY,
   )
@@ -169,6 +176,8 @@ function changed(answered: Changed, taskId: string, rule: string): Task {
   switch (answered.kind) {
     case 'changed':
       return answered.task
+    case 'conflict':
+      throw otherVersion(answered.task.version)
     case 'unchanged':
       throw wrongStatus(answered.task, rule)
     case 'unknown':
@@ -206,5 +215,5 @@ function sendChanged(reply: FastifyReply, task: Task, context: ApiContext): Fast
 }
 
 function sendTask(reply: FastifyReply, task: Task, context: ApiContext): FastifyReply {
-  return reply.header('etag', `"${task.version}"`).send(taskView(task, context))
+  return reply.header('etag', etagOf(task.version)).send(taskView(task, context))
 }

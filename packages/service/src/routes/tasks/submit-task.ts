@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { changeOf } from '../../task/task-change.ts'
 import type { ApiContext } from '../context.ts'
 import { callerOf } from '../requests/caller.ts'
+import { etagOf } from '../requests/if-match.ts'
 import { problemsOfShape } from '../requests/shape.ts'
 import { bodyErrors } from '../requests/validation.ts'
 import { answer, refusals } from '../schemas/answers.ts'
@@ -63,7 +64,7 @@ export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake:
       const [end] = await enqueueTasks([newTask], context)
       const { task, isNew } = taken(end!.task, end!.enqueued, random)
       const view = taskView(task, context)
-      void reply.header('etag', `"${task.version}"`)
+      void reply.header('etag', etagOf(task.version))
       if (isNew) live.stream.taskChanged(changeOf(task))
       if (!isNew) return reply.header('idempotency-replayed', 'true').send(view)
       void reply.code(201).header('location', `/retry-tasks/${task.taskId}`)

@@ -122,10 +122,10 @@ export function examineRecords(open: OpenStore): void {
       await store.writeRecord({ ...CONTROL, audit: LINE })
       const task = await add()
       const line = { ...LINE, action: 'task.cancel', subject: task.taskId }
-      await store.attemptNow(task.taskId, { ...line, action: 'task.attempt-now' })
-      await store.cancel(task.taskId, line)
-      await store.attemptNow(task.taskId, { ...line, action: 'task.attempt-now' })
-      await store.cancel('unheard-of', line)
+      await store.attemptNow(task.taskId, { audit: { ...line, action: 'task.attempt-now' } })
+      await store.cancel(task.taskId, { audit: line })
+      await store.attemptNow(task.taskId, { audit: { ...line, action: 'task.attempt-now' } })
+      await store.cancel('unheard-of', { audit: line })
       const entries = await all(page => store.auditTrail(page), 2)
       assert.deepEqual(
         entries,

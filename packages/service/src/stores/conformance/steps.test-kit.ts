@@ -5,6 +5,9 @@ import type { Queue } from '../../task/task.ts'
  * One step of a history, as plain data: numbers that point at what there is when the step is made, the newest first. So a
  * history can be printed, shortened and made again.
  */
+/** Of what a step changes: whatever it is, what it was when it was read, or one that is past. */
+export type AskedVersion = 'any' | 'read' | 'older'
+
 export type Step =
   | { readonly kind: 'advance'; readonly ms: number }
   | { readonly kind: 'jump-wall'; readonly ms: number }
@@ -18,9 +21,9 @@ export type Step =
   | { readonly kind: 'leases-of'; readonly claim: number }
   | { readonly kind: 'expire'; readonly partition: number; readonly queue: number; readonly limit: number }
   | { readonly kind: 'remember'; readonly partition: number; readonly isStale: boolean; readonly value: number }
-  | { readonly kind: 'cancel'; readonly task: number }
-  | { readonly kind: 'attempt-now'; readonly task: number }
-  | { readonly kind: 'replay'; readonly task: number; readonly isStale: boolean }
+  | { readonly kind: 'cancel'; readonly task: number; readonly version: AskedVersion }
+  | { readonly kind: 'attempt-now'; readonly task: number; readonly version: AskedVersion }
+  | { readonly kind: 'replay'; readonly task: number; readonly isStale: boolean; readonly version: AskedVersion }
   | {
       readonly kind: 'replay-many'
       readonly tasks: readonly number[]
@@ -28,7 +31,12 @@ export type Step =
       readonly dueInMs: number
     }
   | { readonly kind: 'forget-replay'; readonly replay: number }
-  | { readonly kind: 'put-policy'; readonly policy: number; readonly value: number }
+  | {
+      readonly kind: 'put-policy'
+      readonly policy: number
+      readonly value: number
+      readonly version: AskedVersion
+    }
   | { readonly kind: 'put-body'; readonly body: number; readonly mostBytes: number }
   | { readonly kind: 'sweep-bodies'; readonly unusedMs: number }
   | { readonly kind: 'sweep'; readonly finishedMs: number; readonly deadMs: number; readonly keysMs: number }
@@ -62,6 +70,7 @@ export interface EndStep {
 const pointer = fc.nat(12)
 const partition = fc.nat(1)
 const isStale = rarely()
+const version = fc.constantFrom<AskedVersion>('any', 'any', 'read', 'older')
 const result: fc.Arbitrary<EndStep['result']> = fc.constantFrom('success', 'retry', 'retry', 'dead', 'unsent')
 
 const queue: fc.Arbitrary<Queue> = fc.record(
@@ -123,9 +132,9 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   often(1, { kind: fc.constant('leases-of'), claim: pointer }),
   often(2, { kind: fc.constant('expire'), partition, queue: fc.nat(5), limit: fc.constantFrom(1, 2, 50) }),
   often(1, { kind: fc.constant('remember'), partition, isStale, value: fc.nat(5) }),
-  often(3, { kind: fc.constant('cancel'), task: pointer }),
-  often(3, { kind: fc.constant('attempt-now'), task: pointer }),
-  often(4, { kind: fc.constant('replay'), task: pointer, isStale }),
+  often(3, { kind: fc.constant('cancel'), task: pointer, version }),
+  often(3, { kind: fc.constant('attempt-now'), task: pointer, version }),
+  often(4, { kind: fc.constant('replay'), task: pointer, isStale, version }),
   often(4, {
     kind: fc.constant('replay-many'),
     tasks: fc.array(pointer, { minLength: 1, maxLength: 4 }),
@@ -133,7 +142,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
     dueInMs: fc.constantFrom(0, 0, 1_000, -1_000),
   }),
   often(1, { kind: fc.constant('forget-replay'), replay: fc.nat(1) }),
-  often(1, { kind: fc.constant('put-policy'), policy: fc.nat(1), value: fc.nat(2) }),
+  often(1, { kind: fc.constant('put-policy'), policy: fc.nat(1), value: fc.nat(2), version }),
   often(2, { kind: fc.constant('put-body'), body: fc.nat(2), mostBytes: fc.constantFrom(1_000, 1_000, 20) }),
   often(1, { kind: fc.constant('sweep-bodies'), unusedMs: fc.constantFrom(0, 5_000, 40_000) }),
   often(2, {

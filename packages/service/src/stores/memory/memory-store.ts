@@ -96,8 +96,9 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
     settle: settlements => apply(now => ({ results: settlements.map(each => told(settle(book, each, now))) })),
     release: held => apply(now => ({ results: held.map(each => told(release(book, each, now))) })),
 
-    cancel: (taskId, line) => apply(now => noted(line, now, cancel(book, taskId, now))),
-    attemptNow: (taskId, line) => apply(now => noted(line, now, attemptNow(book, hints, taskId, now))),
+    cancel: (taskId, ask = {}) => apply(now => noted(ask.audit, now, cancel(book, { ...ask, taskId }, now))),
+    attemptNow: (taskId, ask = {}) =>
+      apply(now => noted(ask.audit, now, attemptNow(book, hints, { ...ask, taskId }, now))),
     replay: ask => apply(now => noted(ask.audit, now, replay(book, hints, ask, now))),
     replayMany: asks => apply(now => ({ results: asks.map(ask => replay(book, hints, ask, now).kind) })),
 

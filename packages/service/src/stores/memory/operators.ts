@@ -1,11 +1,16 @@
 import type { Task } from '../../task/task.ts'
-import type { Changed, Replay } from '../task-store.ts'
+import type { Changed, Operating, Replay } from '../task-store.ts'
 import type { Book } from './book.ts'
 import type { HintBoard } from './hint-board.ts'
 
-export function cancel(book: Book, taskId: string, now: number): Changed {
+interface Operated extends Pick<Operating, 'ifVersion'> {
+  readonly taskId: string
+}
+
+export function cancel(book: Book, { taskId, ifVersion }: Operated, now: number): Changed {
   const entry = book.find(taskId)
   if (entry === undefined) return { kind: 'unknown' }
+  if (isOther(entry.task, ifVersion)) return { kind: 'conflict', task: entry.task }
   const { state } = entry.task
   switch (state.status) {
     case 'PENDING':
@@ -21,9 +26,10 @@ export function cancel(book: Book, taskId: string, now: number): Changed {
   }
 }
 
-export function attemptNow(book: Book, hints: HintBoard, taskId: string, now: number): Changed {
+export function attemptNow(book: Book, hints: HintBoard, { taskId, ifVersion }: Operated, now: number): Changed {
   const entry = book.find(taskId)
   if (entry === undefined) return { kind: 'unknown' }
+  if (isOther(entry.task, ifVersion)) return { kind: 'conflict', task: entry.task }
   const { state } = entry.task
   if (state.status !== 'PENDING') return { kind: 'unchanged', task: entry.task }
   const queue = { ...state.queue, rank: 'urgent' } as const
@@ -33,9 +39,10 @@ export function attemptNow(book: Book, hints: HintBoard, taskId: string, now: nu
 }
 
 export function replay(book: Book, hints: HintBoard, ask: Replay, now: number): Changed {
-  const { taskId, generation, progress, dueAt = now } = ask
+  const { taskId, generation, progress, dueAt = now, ifVersion } = ask
   const entry = book.find(taskId)
   if (entry === undefined) return { kind: 'unknown' }
+  if (isOther(entry.task, ifVersion)) return { kind: 'conflict', task: entry.task }
   const { state, policyId, progress: present } = entry.task
   if (state.status !== 'EXHAUSTED' || present.generation !== generation) return { kind: 'unchanged', task: entry.task }
   const queue = { policyId, kind: 'first', rank: 'low' } as const
@@ -43,6 +50,10 @@ export function replay(book: Book, hints: HintBoard, ask: Replay, now: number): 
   const task = book.write(entry, { state: { status: 'PENDING', nextAttemptAt, queue }, progress })
   hints.note(entry)
   return changed(task)
+}
+
+function isOther({ version }: Task, ifVersion: number | undefined): boolean {
+  return ifVersion !== undefined && version !== ifVersion
 }
 
 function changed(task: Task): Changed {

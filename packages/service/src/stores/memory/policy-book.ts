@@ -17,10 +17,12 @@ export class PolicyBook {
     this.#audit = audit
   }
 
-  put({ tenant, policyId, document, audit }: NewPolicy, now: number): PutPolicy {
+  put({ tenant, policyId, document, ifVersion, audit }: NewPolicy, now: number): PutPolicy {
     const name = nameOf({ tenant, policyId })
     const versions = this.#versions.get(name) ?? []
     const newest = versions.at(-1)
+    if (ifVersion !== undefined && ifVersion !== versions.length)
+      return { kind: 'conflict', ...(newest && { record: newest }) }
     if (newest !== undefined && isDeepStrictEqual(newest.document, document)) return { kind: 'same', record: newest }
     const record = { tenant, policyId, version: versions.length + 1, document, createdAt: now }
     this.#versions.set(name, [...versions, record])

@@ -94,12 +94,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
       return { now, results: answer }
     },
 
-    async cancel(taskId, audit) {
-      const { now, answer } = await threads.write('cancel', { taskId, ...(audit && { audit }) })
+    async cancel(taskId, ask) {
+      const { now, answer } = await threads.write('cancel', { ...ask, taskId })
       return { now, ...answer }
     },
-    async attemptNow(taskId, audit) {
-      const { now, answer } = await threads.write('attemptNow', { taskId, ...(audit && { audit }) })
+    async attemptNow(taskId, ask) {
+      const { now, answer } = await threads.write('attemptNow', { ...ask, taskId })
       return { now, ...answer }
     },
     async replay(ask) {

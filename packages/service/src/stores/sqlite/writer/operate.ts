@@ -1,11 +1,16 @@
 import { queueKey, queueOf } from '../../../task/lane.ts'
 import type { Queue } from '../../../task/task.ts'
-import type { Changed, Replay } from '../../task-store.ts'
+import type { Changed, Operating, Replay } from '../../task-store.ts'
 import type { Standing } from '../rows/standing.ts'
 import { progressRow, type ProgressRow } from '../rows/task-rows.ts'
 import type { LaneEntry } from '../tables/lanes.ts'
 import { end } from './end.ts'
 import type { Writer } from './writer.ts'
+
+/** A task that somebody does something to. */
+export interface OperatedTask extends Operating {
+  readonly taskId: string
+}
 
 /** What an operator wants of one task, if its status allows it. */
 type Operation = (task: Operated) => boolean
@@ -16,9 +21,10 @@ interface Operated {
 }
 
 /** Ends a waiting task; marks one that is under way. Twice is once. */
-export function cancel(writer: Writer, taskId: string): Changed {
+export function cancel(writer: Writer, ask: OperatedTask): Changed {
   const { leases, lanes, waiting } = writer
-  return operate(writer, taskId, ({ seq, standing }) => {
+  const { taskId } = ask
+  return operate(writer, ask, ({ seq, standing }) => {
     if (standing.status !== 'PENDING') return standing.status === 'CANCELLED'
     const lease = leases.find(taskId)
     if (lease !== undefined) {
@@ -35,9 +41,10 @@ export function cancel(writer: Writer, taskId: string): Changed {
 }
 
 /** Moves a waiting task to the front of its lane. */
-export function attemptNow(writer: Writer, taskId: string): Changed {
+export function attemptNow(writer: Writer, ask: OperatedTask): Changed {
   const { now, leases, lanes, waiting } = writer
-  return operate(writer, taskId, ({ seq, standing }) => {
+  const { taskId } = ask
+  return operate(writer, ask, ({ seq, standing }) => {
     if (standing.status !== 'PENDING' || leases.find(taskId) !== undefined) return false
     const { queueId, dueAt, progress } = standing
     const [, , , version] = waiting.find(queueId, dueAt, seq)!
@@ -51,11 +58,11 @@ export function attemptNow(writer: Writer, taskId: string): Changed {
 
 /** Begins the next generation of a dead letter that is still in the one that was read. */
 export function replay(writer: Writer, ask: Replay): Changed {
-  return operate(writer, ask.taskId, task => bringBack(writer, ask, task))
+  return operate(writer, ask, task => bringBack(writer, ask, task))
 }
 
 export function replayMany(writer: Writer, asks: readonly Replay[]): Changed['kind'][] {
-  return asks.map(ask => operateOn(writer, ask.taskId, task => bringBack(writer, ask, task)))
+  return asks.map(ask => operateOn(writer, ask, task => bringBack(writer, ask, task)))
 }
 
 function bringBack(writer: Writer, { generation, ...ask }: Replay, { seq, standing }: Operated): boolean {
@@ -74,14 +81,16 @@ function bringBack(writer: Writer, { generation, ...ask }: Replay, { seq, standi
   return true
 }
 
-function operate(writer: Writer, taskId: string, operation: Operation): Changed {
-  const kind = operateOn(writer, taskId, operation)
-  return kind === 'unknown' ? { kind } : { kind, task: writer.whole.byId(taskId)! }
+function operate(writer: Writer, ask: OperatedTask, operation: Operation): Changed {
+  const kind = operateOn(writer, ask, operation)
+  return kind === 'unknown' ? { kind } : { kind, task: writer.whole.byId(ask.taskId)! }
 }
 
-function operateOn({ tasks, log }: Writer, taskId: string, operation: Operation): Changed['kind'] {
+function operateOn(writer: Writer, { taskId, ifVersion }: OperatedTask, operation: Operation): Changed['kind'] {
+  const { tasks, log, whole } = writer
   const seq = tasks.seqOf(taskId)
   if (seq === undefined) return 'unknown'
+  if (ifVersion !== undefined && whole.byId(taskId)!.version !== ifVersion) return 'conflict'
   return operation({ seq, standing: log.standingOf(seq)! }) ? 'changed' : 'unchanged'
 }
 

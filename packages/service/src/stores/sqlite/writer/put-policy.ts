@@ -4,8 +4,10 @@ import type { Writer } from './writer.ts'
 
 /** The same document again changes nothing; another becomes the next version. */
 export function putPolicy({ now, policies, audit }: Writer, ask: NewPolicy): PutPolicy {
-  const { tenant, policyId, document } = ask
+  const { tenant, policyId, document, ifVersion } = ask
   const present = policies.read(ask)
+  if (ifVersion !== undefined && ifVersion !== (present?.version ?? 0))
+    return { kind: 'conflict', ...(present && { record: present }) }
   // As it would be read again: a field that is undefined is none.
   const kept: unknown = JSON.parse(JSON.stringify(document))
   if (present !== undefined && isDeepStrictEqual(present.document, kept)) return { kind: 'same', record: present }

@@ -39,7 +39,7 @@ import type { HeldRows, SettlementRow } from '../rows/task-rows.ts'
 import { putBody, sweepBodies } from './bodies.ts'
 import { claim, endedLeases, type ClaimReply } from './claim.ts'
 import { enqueue, type EnqueueAsk } from './enqueue.ts'
-import { attemptNow, cancel, replay, replayMany } from './operate.ts'
+import { attemptNow, cancel, replay, replayMany, type OperatedTask } from './operate.ts'
 import { putPolicy } from './put-policy.ts'
 import { recount } from './recount.ts'
 import { release } from './release.ts'
@@ -64,8 +64,8 @@ export interface WriterVerbs {
   remember(ask: Remember): boolean
   settle(settlements: readonly SettlementRow[]): SettledWord[]
   release(leases: readonly HeldLease[]): ('released' | 'lost')[]
-  cancel(ask: Operated): Changed
-  attemptNow(ask: Operated): Changed
+  cancel(ask: OperatedTask): Changed
+  attemptNow(ask: OperatedTask): Changed
   replay(ask: Replay): Changed
   replayMany(asks: readonly Replay[]): Changed['kind'][]
   replayCounts(replayId: string): ReplayCounts
@@ -92,12 +92,6 @@ export interface WriterVerbs {
   probe(ask: null): null
 }
 
-/** A task that somebody does something to. */
-export interface Operated {
-  readonly taskId: string
-  readonly audit?: AuditLine
-}
-
 export type Verb = keyof WriterVerbs
 export type AskOf<V extends Verb> = Parameters<WriterVerbs[V]>[0]
 export type AnswerOf<V extends Verb> = ReturnType<WriterVerbs[V]>
@@ -119,8 +113,8 @@ export const VERBS: { readonly [V in Verb]: (writer: Writer, ask: AskOf<V>) => A
   remember,
   settle,
   release,
-  cancel: (writer, { taskId, audit }) => noted(writer, audit, cancel(writer, taskId)),
-  attemptNow: (writer, { taskId, audit }) => noted(writer, audit, attemptNow(writer, taskId)),
+  cancel: (writer, ask) => noted(writer, ask.audit, cancel(writer, ask)),
+  attemptNow: (writer, ask) => noted(writer, ask.audit, attemptNow(writer, ask)),
   replay: (writer, ask) => noted(writer, ask.audit, replay(writer, ask)),
   replayMany,
   replayCounts: ({ replays }, replayId) => replays.countsOf(replayId),
