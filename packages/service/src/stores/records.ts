@@ -93,6 +93,8 @@ export interface NewPolicy extends PolicyName {
   readonly document: RetryPolicy
   /** The version that must be the newest; 0 when there must be none. Left out: whatever there is. */
   readonly ifVersion?: number
+  /** Of the tenant's policies, and of the versions of each: nothing is written that would be one more. */
+  readonly most?: { readonly policies: number; readonly versions: number }
   readonly audit?: AuditLine
 }
 
@@ -106,6 +108,8 @@ export type PutPolicy =
   | { readonly kind: 'created' | 'same' | 'new-version'; readonly record: PolicyRecord }
   /** Another version is the newest; `record` is that one, absent when there is none. */
   | { readonly kind: 'conflict'; readonly record?: PolicyRecord }
+  /** There are as many as there may be; with a record, of its versions. */
+  | { readonly kind: 'full'; readonly record?: PolicyRecord }
 
 export interface PolicyRecord extends PolicyName {
   readonly version: number

@@ -22,6 +22,9 @@ const PAGE_QUERY = parameters({ ...pageFields })
 const WITH_VERSION = { etag: 'Its version.' }
 const POLICY_PATH = parameters({ policyId: policyIdField })
 
+/** Of each tenant: a program that makes a policy for every task should send it with the task. */
+const MOST = { policies: 1_000, versions: 1_000 }
+
 interface OnePolicy {
   readonly Params: { readonly policyId: string }
   readonly Querystring: PageQuery
@@ -46,7 +49,7 @@ export function addPolicies(api: FastifyInstance, { store }: ApiContext, policie
             ...WITH_VERSION,
           }),
           200: answer(POLICY, 'The same document is there already.', WITH_VERSION),
-          ...refusals(408, 412, 413, 415, 431),
+          ...refusals(408, 412, 413, 415, 429, 431),
         },
       }),
     },
@@ -58,8 +61,9 @@ export function addPolicies(api: FastifyInstance, { store }: ApiContext, policie
       const caller = callerOf(request)
       const audit = lineBy(caller, 'policy.put', policyId)
       const name = { tenant: caller.tenant, policyId }
-      const put = await policies.put({ ...name, document, audit, ...ifVersionAsked(request) })
+      const put = await policies.put({ ...name, document, most: MOST, audit, ...ifVersionAsked(request) })
       if (put.kind === 'conflict') throw otherVersion(put.record?.version ?? 0)
+      if (put.kind === 'full') throw tooMany(policyId, put)
       if (put.kind !== 'same') void reply.code(201).header('location', `/retry-policies/${policyId}`)
       return sendPolicy(reply, put.record)
     },
@@ -126,6 +130,15 @@ export function addPolicies(api: FastifyInstance, { store }: ApiContext, policie
       return reply.send(policyPage(page))
     },
   )
+}
+
+function tooMany(policyId: string, { record }: { readonly record?: PolicyRecord }): Refusal {
+  return new Refusal('too-many', {
+    detail:
+      record === undefined
+        ? `There are ${MOST.policies} policies already: change one of them, or send the policy with the task.`
+        : `${policyId} has ${MOST.versions} versions already: keep the policy under another name.`,
+  })
 }
 
 /** A document that can be kept: right in itself, and with a name. */

@@ -70,6 +70,30 @@ export function examineUpkeep(open: OpenStore): void {
       assert.equal((await all(page => store.auditTrail(page))).length, 1)
     })
 
+    it('is refused where its tenant has as many as it may, and so is a version too many; the same one is not', async () => {
+      const { store } = await sit(open)
+      const audit = { tenant: TENANT, actor: 'local', action: 'policy.put', subject: 'a' }
+      const most = { policies: 2, versions: 2 }
+      const put = async (policyId: string, maxAttempts: number, tenant: string = TENANT): Promise<string> => {
+        const document = { ...DEFAULT_POLICY, maxAttempts }
+        const { kind, record } = await store.putPolicy({ tenant, policyId, document, most, audit })
+        return `${kind} ${record?.version ?? ''}`.trim()
+      }
+      assert.deepEqual(
+        [
+          await put('a', 1),
+          await put('a', 2),
+          await put('a', 3),
+          await put('a', 2),
+          await put('b', 1),
+          await put('c', 1),
+        ],
+        ['created 1', 'new-version 2', 'full 2', 'same 2', 'created 1', 'full'],
+      )
+      assert.equal(await put('c', 1, 'other'), 'created 1')
+      assert.equal((await store.auditTrail({ limit: 10 })).items.length, 4)
+    })
+
     it('that is put twice at once has one version', async () => {
       const { store, all } = await sit(open)
       const puts = [1, 2, 3].map(() => store.putPolicy({ tenant: TENANT, policyId: 'a', document: DEFAULT_POLICY }))

@@ -7,6 +7,8 @@ import { pageFrom } from './page.ts'
 const POLICIES = cursorOf('policies', 'string')
 const VERSIONS = cursorOf('policyVersions', 'number')
 
+const NO_BOUND = { policies: Infinity, versions: Infinity }
+
 /** Every version of every policy. */
 export class PolicyBook {
   /** The newest last. */
@@ -17,13 +19,15 @@ export class PolicyBook {
     this.#audit = audit
   }
 
-  put({ tenant, policyId, document, ifVersion, audit }: NewPolicy, now: number): PutPolicy {
+  put({ tenant, policyId, document, ifVersion, most = NO_BOUND, audit }: NewPolicy, now: number): PutPolicy {
     const name = nameOf({ tenant, policyId })
     const versions = this.#versions.get(name) ?? []
     const newest = versions.at(-1)
     if (ifVersion !== undefined && ifVersion !== versions.length)
       return { kind: 'conflict', ...(newest && { record: newest }) }
     if (newest !== undefined && isDeepStrictEqual(newest.document, document)) return { kind: 'same', record: newest }
+    if (versions.length >= most.versions) return { kind: 'full', record: newest! }
+    if (newest === undefined && this.#newestOf(tenant).length >= most.policies) return { kind: 'full' }
     const record = { tenant, policyId, version: versions.length + 1, document, createdAt: now }
     this.#versions.set(name, [...versions, record])
     if (audit !== undefined) this.#audit.add(audit, now)
@@ -36,12 +40,15 @@ export class PolicyBook {
   }
 
   list({ tenant, ...page }: PoliciesPage): Page<PolicyRecord> {
-    const newest = [...this.#versions.values()].map(versions => versions.at(-1)!).filter(one => one.tenant === tenant)
-    const byName = newest.toSorted((one, other) => (one.policyId < other.policyId ? -1 : 1))
+    const byName = this.#newestOf(tenant).toSorted((one, other) => (one.policyId < other.policyId ? -1 : 1))
     return pageFrom(byName, page, POLICIES, {
       placeOf: ({ policyId }): [string] => [policyId],
       isShown: ({ policyId }, [last]) => policyId <= last,
     })
+  }
+
+  #newestOf(tenant: string): PolicyRecord[] {
+    return [...this.#versions.values()].map(versions => versions.at(-1)!).filter(one => one.tenant === tenant)
   }
 
   versions({ tenant, policyId, ...page }: VersionsPage): Page<PolicyRecord> {
