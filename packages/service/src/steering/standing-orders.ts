@@ -133,15 +133,9 @@ export function controlOf(record: OperatorRecord): Control {
   return { ...documentOf<Control>(record), controlId, ...(tenant !== EVERY_TENANT && { tenant }) }
 }
 
-/** Where two have the same name, written at the same moment, the first of them has it: the same one for everybody. */
 function namesOf(known: readonly KnownDestination[]): Map<string, string> {
-  const names = new Map<string, string>()
-  for (const { lane, settings } of known) {
-    if (settings.name === undefined) continue
-    const key = nameKey(laneOf(lane).tenant, settings.name)
-    if (!names.has(key)) names.set(key, lane)
-  }
-  return names
+  const named = known.flatMap(({ lane, settings: { name } }) => (name === undefined ? [] : [{ lane, name }]))
+  return new Map(named.map(({ lane, name }) => [nameKey(laneOf(lane).tenant, name), lane]))
 }
 
 function nameKey(tenant: string, name: string): string {

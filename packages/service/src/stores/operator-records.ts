@@ -16,7 +16,7 @@ export interface OperatorStore {
 
 export type RecordKind = (typeof RECORD_KINDS)[number]
 
-export const RECORD_KINDS = ['tenant', 'key', 'secret', 'destination', 'control', 'replay'] as const
+export const RECORD_KINDS = ['tenant', 'key', 'secret', 'destination', 'control', 'replay', 'fence'] as const
 
 export interface RecordName {
   readonly kind: RecordKind
@@ -41,16 +41,28 @@ export interface WriteRecord extends RecordName {
   readonly ifVersion: number
   /** A new one is refused where its tenant has so many of its kind already. */
   readonly most?: number
+  /** Refused where another of its kind and tenant has the same `name` in its document. */
+  readonly isNameUnique?: true
+  /** What else must be as it was read, for whoever looked at more than one record before. */
+  readonly fence?: Fence
   /** Left out for what the service does by itself many times a minute. */
   readonly audit?: AuditLine
+}
+
+/** A record that stands for several: it must still have this version, and gets the next one with the same write. */
+export interface Fence {
+  readonly id: string
+  readonly ifVersion: number
 }
 
 export type WrittenRecord =
   | { readonly kind: 'written'; readonly record: OperatorRecord }
   | { readonly kind: 'removed' }
-  /** Somebody else wrote it meanwhile; `record` is what it is now, absent when it is not there. */
+  /** Somebody else wrote it, or passed its fence, meanwhile; `record` is what it is now, absent when it is not there. */
   | { readonly kind: 'conflict'; readonly record?: OperatorRecord }
   | { readonly kind: 'full' }
+  /** The name belongs to this one. */
+  | { readonly kind: 'taken'; readonly record: OperatorRecord }
 
 export interface RecordsPage extends PageAsk {
   readonly kind: RecordKind
@@ -97,7 +109,12 @@ export type JsonObject = { readonly [name: string]: unknown }
 
 /** Attempts and requests are made by these: whoever beats hears that one of them changed. Replays change too often. */
 export function isReadAtBeats(kind: RecordKind): boolean {
-  return kind !== 'replay'
+  return kind !== 'replay' && kind !== 'fence'
+}
+
+/** A fence as a record: the next one, after one that was passed now. */
+export function fenceRecord({ id, ifVersion }: Fence, { tenant }: WriteRecord, now: number): OperatorRecord {
+  return { kind: 'fence', id, tenant, version: ifVersion + 1, document: {}, createdAt: now, changedAt: now }
 }
 
 /** A record's document as whoever writes its kind knows it: what was written is what is read. */

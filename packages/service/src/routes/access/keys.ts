@@ -47,7 +47,6 @@ interface OneKey {
 
 export function addKeys(api: FastifyInstance, context: ApiContext): void {
   const { store, keys, clock } = context
-  let revoking: Promise<unknown> = Promise.resolve()
 
   api.post<{ Body: NewKey }>(
     '/keys',
@@ -160,30 +159,39 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
       }),
     },
     async (request, reply) => {
-      // One after the other: two that revoke each other would each find the other one left.
-      const revoked = revoking.then(() => revoke(request, context))
-      revoking = revoked.catch(() => undefined)
-      return reply.send(keyView(await revoked))
+      return reply.send(keyView(await revoke(request, context)))
     },
   )
 }
 
+/** Every operator's key that goes passes it: of two that revoke each other the second has to look again. */
+const OPERATORS_FENCE = 'operators'
+const MOST_TRIES = 5
+
 async function revoke(request: FastifyRequest<OneKey>, context: ApiContext): Promise<OperatorRecord> {
   const { store, keys } = context
-  const record = await ownKey(request, context)
-  if (record.tenant === EVERY_TENANT && !keys.hasOtherAdmin(record.id))
-    throw new Refusal('last-admin', {
-      detail: 'No other key could make keys for good: make one with isOperator and admin, without an end, first.',
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    // First the fence, then the keys: what goes after this look is found out by the write.
+    const fence = await store.record({ kind: 'fence', id: OPERATORS_FENCE })
+    await keys.load()
+    const record = await ownKey(request, context)
+    const isOperators = record.tenant === EVERY_TENANT
+    if (isOperators && !keys.hasOtherAdmin(record.id))
+      throw new Refusal('last-admin', {
+        detail: 'No other key could make keys for good: make one with isOperator and admin, without an end, first.',
+      })
+    const written = await store.writeRecord({
+      ...namesOf(record),
+      document: null,
+      ifVersion: record.version,
+      ...(isOperators && { fence: { id: OPERATORS_FENCE, ifVersion: fence?.version ?? 0 } }),
+      audit: lineBy(callerOf(request), 'key.revoke', record.id, request.query.reason),
     })
-  const written = await store.writeRecord({
-    ...namesOf(record),
-    document: null,
-    ifVersion: record.version,
-    audit: lineBy(callerOf(request), 'key.revoke', record.id, request.query.reason),
-  })
-  if (written.kind !== 'removed') throw changedMeanwhile('key')
-  await keys.load()
-  return record
+    if (written.kind !== 'removed') continue
+    await keys.load()
+    return record
+  }
+  throw changedMeanwhile('key')
 }
 
 /** A key gives no more than its maker has, and the first one must be able to make others. */

@@ -1,5 +1,5 @@
 import type { Caller } from '../../access/caller.ts'
-import { documentOf, type JsonObject, type RecordName } from '../../stores/task-store.ts'
+import { documentOf, type JsonObject, type OperatorRecord, type RecordName } from '../../stores/task-store.ts'
 import { settingsAt, type DestinationSettings } from '../../task/destination-settings.ts'
 import { laneOf, laneOfAll } from '../../task/lane.ts'
 import { Refusal } from '../answers/refusal.ts'
@@ -48,10 +48,12 @@ export async function changeSettings(change: Change, { store, orders, clock }: A
       document: { ...apply(before!) },
       ifVersion: version,
       most: MOST_DESTINATIONS,
+      isNameUnique: true,
       audit: { ...lineBy(caller, action, destination, reason), tenant, ...(details !== undefined && { details }) },
     })
     if (written.kind === 'full')
       throw new Refusal('too-many', { detail: `${MOST_DESTINATIONS} destinations have settings of their own already.` })
+    if (written.kind === 'taken') throw nameTaken(written.record)
     if (written.kind === 'conflict') continue
     await orders.refresh()
     return
@@ -59,4 +61,9 @@ export async function changeSettings(change: Change, { store, orders, clock }: A
   throw new Refusal('write-conflict', {
     detail: `Others changed its settings ${MOST_TRIES} times in a row; look at them, and decide anew.`,
   })
+}
+
+function nameTaken(record: OperatorRecord): Refusal {
+  const { name = '' } = documentOf<DestinationSettings>(record)
+  return new Refusal('name-taken', { detail: `${name} is ${laneOf(record.id).destination}; choose another name.` })
 }

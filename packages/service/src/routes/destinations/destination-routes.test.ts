@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'vitest'
+import { virtualClock, type VirtualClock } from '@secondwind/resilience/testing'
+import { describe, it, onTestFinished } from 'vitest'
+import { openMemoryStore } from '../../stores/memory/memory-store.ts'
+import { openTemporarySqliteStore } from '../../stores/sqlite/sqlite.test-kit.ts'
 import { serve, TASK, type Served } from '../api.test-kit.ts'
 
 const ORIGIN = encodeURIComponent('https://api.example')
@@ -76,6 +79,22 @@ describe('PUT /destinations/{name}/settings', () => {
     assert.equal((await put('https://api.example')).status, 200)
     const { status, json } = await put('https://other.example')
     assert.deepEqual([status, json.code], [409, 'name-taken'])
+  })
+})
+
+describe.each([
+  ['memory', async (clock: VirtualClock) => openMemoryStore({ clock })],
+  ['sqlite', async (clock: VirtualClock) => (await openTemporarySqliteStore({ clock })).store],
+] as const)('a name that two destinations are given at the same moment, %s', (_, openStore) => {
+  it('belongs to one of them', async () => {
+    const clock = virtualClock()
+    const store = await openStore(clock)
+    const [one, other] = [await serve({ clock, store }), await serve({ clock, store })]
+    onTestFinished(() => store.close())
+    const put = async ({ ask }: Served, origin: string): Promise<number> =>
+      (await ask('PUT', `/destinations/${encodeURIComponent(origin)}/settings`, { body: { name: 'payments' } })).status
+    const statuses = await Promise.all([put(one, 'https://api.example'), put(other, 'https://other.example')])
+    assert.deepEqual(statuses.toSorted(), [200, 409])
   })
 })
 

@@ -99,7 +99,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
     async (request, reply) => {
       const place = placeFor(request, context)
       const caller = callerOf(request)
-      const { name, limits, reason, ifVersion } = await readSettings(request, place.id, context)
+      const { name, limits, reason, ifVersion } = readSettings(request)
       const set = { ...(name !== undefined && { name }), ...(limits !== undefined && { limits }) }
       await changeSettings(
         {

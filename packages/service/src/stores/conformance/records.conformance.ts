@@ -74,6 +74,48 @@ export function examineRecords(open: OpenStore): void {
       )
     })
 
+    it('whose name must be its own is refused where another of its kind and tenant has it', async () => {
+      const { store } = await sit(open)
+      const write = async (id: string, name: string, change: Partial<WriteRecord> = {}): Promise<string> => {
+        const ask: WriteRecord = { ...CONTROL, kind: 'destination', id, document: { name }, isNameUnique: true }
+        const answer = await store.writeRecord({ ...ask, ...change })
+        return answer.kind === 'taken' ? `taken by ${answer.record.id}` : answer.kind
+      }
+      assert.deepEqual(
+        [
+          await write('a', 'payments'),
+          await write('a', 'payments', { ifVersion: 1 }),
+          await write('b', 'payments'),
+          await write('c', 'payments', { tenant: 'other' }),
+          await write('d', 'payments', { kind: 'secret' }),
+          await write('e', 'orders'),
+          await write('e', 'payments', { ifVersion: 1 }),
+          await write('f', 'payments', { document: {} }),
+        ],
+        ['written', 'written', 'taken by a', 'written', 'written', 'written', 'taken by a', 'written'],
+      )
+    })
+
+    it('of a name that several take at once is written by one of them', async () => {
+      const { store } = await sit(open)
+      const ask: WriteRecord = { ...CONTROL, kind: 'destination', document: { name: 'payments' }, isNameUnique: true }
+      const answers = await Promise.all(['a', 'b', 'c'].map(id => store.writeRecord({ ...ask, id })))
+      assert.deepEqual(answers.map(({ kind }) => kind).toSorted(), ['taken', 'taken', 'written'])
+    })
+
+    it('behind a fence is written by whoever passes it first; the others wrote nothing, and look again', async () => {
+      const { store } = await sit(open)
+      const audit = LINE
+      const write = (id: string, ifVersion: number): Promise<{ readonly kind: string }> =>
+        store.writeRecord({ ...CONTROL, id, audit, fence: { id: 'operators', ifVersion } })
+      const answers = await Promise.all(['a', 'b', 'c'].map(id => write(id, 0)))
+      assert.deepEqual(answers.map(({ kind }) => kind).toSorted(), ['conflict', 'conflict', 'written'])
+      assert.equal((await store.record({ kind: 'fence', id: 'operators' }))!.version, 1)
+      assert.equal((await store.auditTrail({ limit: 10 })).items.length, 1)
+      assert.equal((await write('d', 1)).kind, 'written')
+      assert.equal((await write('e', 1)).kind, 'conflict')
+    })
+
     it('is listed by id, of one kind, of one tenant or all', async () => {
       const { store, all } = await sit(open)
       for (const id of ['b', 'a', 'B', 'c']) await store.writeRecord({ ...CONTROL, id })

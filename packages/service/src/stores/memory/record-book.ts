@@ -1,5 +1,6 @@
 import { cursorOf } from '../cursor.ts'
 import {
+  fenceRecord,
   isReadAtBeats,
   type OperatorRecord,
   type Page,
@@ -29,10 +30,14 @@ export class RecordBook {
   }
 
   write(ask: WriteRecord, now: number): WrittenRecord {
-    const { kind, id, tenant, document, ifVersion, most = Infinity, audit } = ask
+    const { kind, id, tenant, document, ifVersion, most = Infinity, fence, audit } = ask
     const present = this.find(ask)
-    if ((present?.version ?? 0) !== ifVersion) return { kind: 'conflict', ...(present && { record: present }) }
-    if (present === undefined && this.#count(ask) >= most) return { kind: 'full' }
+    const isPassed = fence !== undefined && this.#versionOf({ kind: 'fence', id: fence.id }) !== fence.ifVersion
+    if (this.#versionOf(ask) !== ifVersion || isPassed) return { kind: 'conflict', ...(present && { record: present }) }
+    if (present === undefined && this.#of(ask).length >= most) return { kind: 'full' }
+    const namesake = ask.isNameUnique && this.#namesake(ask)
+    if (namesake) return { kind: 'taken', record: namesake }
+    if (fence !== undefined) this.#keep(fenceRecord(fence, ask, now))
     if (audit !== undefined) this.#audit.add(audit, now)
     if (isReadAtBeats(kind)) this.version++
     if (document === null) {
@@ -42,7 +47,7 @@ export class RecordBook {
     const createdAt = present?.createdAt ?? now
     const kept = JSON.parse(JSON.stringify(document)) as typeof document
     const record = { kind, id, tenant, version: ifVersion + 1, document: kept, createdAt, changedAt: now }
-    this.#byName.set(nameOf(ask), record)
+    this.#keep(record)
     return { kind: 'written', record }
   }
 
@@ -57,8 +62,24 @@ export class RecordBook {
     })
   }
 
-  #count({ kind, tenant }: WriteRecord): number {
-    return [...this.#byName.values()].filter(one => one.kind === kind && one.tenant === tenant).length
+  #keep(record: OperatorRecord): void {
+    this.#byName.set(nameOf(record), record)
+  }
+
+  #versionOf(name: RecordName): number {
+    return this.find(name)?.version ?? 0
+  }
+
+  /** All of one kind and tenant. */
+  #of({ kind, tenant }: WriteRecord): OperatorRecord[] {
+    return [...this.#byName.values()].filter(one => one.kind === kind && one.tenant === tenant)
+  }
+
+  #namesake(ask: WriteRecord): OperatorRecord | undefined {
+    const name = ask.document?.['name']
+    return name === undefined
+      ? undefined
+      : this.#of(ask).find(one => one.id !== ask.id && one.document['name'] === name)
   }
 }
 
