@@ -42,8 +42,15 @@ interface Waiting {
 
 const turn = (): Promise<void> => new Promise(nextTurn)
 
-/** So many of each turn are a few milliseconds of work; of each, so that none keeps another waiting for ever. */
-const MOST_CALLS = 1_000
+/**
+ * So many of each turn are about a millisecond of work; of each, so that none keeps another waiting for ever. A hundred
+ * callers in one batch would all wait for the thread, then for the disk, and then be asked what is next, each time with
+ * nothing else to do; in small batches the three are busy side by side.
+ */
+const MOST_CALLS = 32
+
+/** The thread finds the next batch at its door when it has done with one; those that come meanwhile go together. */
+const MOST_UNDER_WAY = 2
 
 /** Ends go before beginnings: a settle frees what a claim may take, and whoever settles has waited longest. */
 const TURNS = ['settle', 'release', 'usual', 'claim'] as const
@@ -57,7 +64,7 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
   const { thread, disk, now, onHints, onWrite, onUnkept } = options
   const turns: { readonly [turn in Turn]: Waiting[] } = { settle: [], release: [], usual: [], claim: [] }
   let waiting = 0
-  let committing: Promise<void> | undefined
+  const committing = new Set<Promise<void>>()
   /** All that was committed so far is on the disk. */
   let kept: Promise<void> = Promise.resolve()
   let answering: Promise<void> = kept
@@ -119,7 +126,12 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
     // Whoever is about to ask comes along: those of this turn, and those whom an answer makes ask. A claim that just
     // missed the settles before it would be committed alone.
     for (await turn(); waiting > 0; await turn()) await commitBatch(takeBatch())
-    committing = undefined
+  }
+
+  const beginToCommit = (): void => {
+    if (committing.size >= MOST_UNDER_WAY) return
+    const all = commitAll().finally(() => committing.delete(all))
+    committing.add(all)
   }
 
   return {
@@ -127,10 +139,10 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
       new Promise((resolve, reject) => {
         turns[turnOf(verb)].push({ verb, ask, resolve, reject })
         waiting++
-        committing ??= commitAll()
+        beginToCommit()
       }),
     async drained() {
-      await committing
+      while (committing.size > 0) await Promise.all(committing)
       await answering
     },
   }
