@@ -88,6 +88,10 @@ describe('the production checklist', () => {
     assert.deepEqual(notMet({ ...GOOD, budget: false, retry: { maxAttempts: 4 } }, 3.9), ['K8', 'K20'])
   })
 
+  it('finds nothing in the preset for calls a person waits for', () => {
+    assert.deepEqual(notMet(presets.userFacing, 5), [])
+  })
+
   it('answers with all problems of a policy that is wrong', () => {
     const answer = checkProduction({ maxAtempts: 3, maxDelayMs: -1 })
     assert.ok('problems' in answer)

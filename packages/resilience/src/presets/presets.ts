@@ -3,6 +3,7 @@
  * publish, most often its time limits, is our default; what it does and a document cannot carry is said beside it.
  * All of them honour `Retry-After` and classify network errors as we do.
  */
+import { DEFAULT_BREAKER } from '../breaker/policy.ts'
 import { DEFAULT_BUDGET, type BudgetPolicy } from '../budget/policy.ts'
 import type { PipelinePolicy } from '../pipeline/policy.ts'
 import { DEFAULT_POLICY, type RetryPolicy } from '../retry/policy.ts'
@@ -129,11 +130,16 @@ function published(): Published {
 
 function ours(): Ours {
   return {
-    userFacing: preset('user-facing', {
-      totalBudgetMs: 5 * SECOND, // after that the person has pressed reload
-      attemptTimeoutMs: 2 * SECOND, // a call that hangs leaves time for another
-    }),
+    userFacing: {
+      ...preset('user-facing', {
+        totalBudgetMs: 5 * SECOND, // after that the person has pressed reload
+        attemptTimeoutMs: 2 * SECOND, // a call that hangs leaves time for another
+      }),
+      // Half a minute, the default, would refuse people long after a short outage is over.
+      breaker: { ...DEFAULT_BREAKER, openMs: 2 * SECOND },
+    },
 
+    // The others outlast an outage, which an open breaker in process would not let them; in the service it only holds them.
     background: preset('background', {
       maxAttempts: 10,
       initialDelayMs: 1 * SECOND,
