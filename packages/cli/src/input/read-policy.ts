@@ -1,9 +1,11 @@
 import { checkPolicy, presets, type PipelinePolicy, type RetryPolicy } from '@secondwind/resilience'
+import { check } from '@secondwind/resilience/rules'
 import { existsSync } from 'node:fs'
 import type { Argument } from '../command.ts'
-import { eachWithoutProblem, problemsFailure } from '../failure.ts'
+import { eachWithoutProblem, problemsFailure, usageFailure } from '../failure.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { readDocument } from './read-document.ts'
+import { typed } from './typed.ts'
 
 export const PRESET_NAMES: readonly string[] = Object.keys(presets)
 
@@ -17,12 +19,27 @@ type Policy = RetryPolicy | PipelinePolicy
 
 /** The policy with its defaults filled in; one with problems is refused with all of them. */
 export async function readPolicy(named: string, terminal: Pick<Terminal, 'readInput'>): Promise<Policy> {
-  const { policy, problems } = checkPolicy(
-    presetOf(named) ?? (await readDocument(named, { what: 'policy', names: PRESET_NAMES }, terminal)),
-  )
+  const document = presetOf(named) ?? (await readDocument(named, { what: 'policy', names: PRESET_NAMES }, terminal))
+  const { policy, problems } = checkPolicy(document)
   if (policy !== undefined) return policy
+  if (isScenario(document)) throw scenarioFailure(named)
   const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
   throw problemsFailure({ code: 'invalid-policy', what: `the policy ${shorten(named, 40)} has ${count}` }, problems)
+}
+
+/** However much is wrong with it: no policy has clients, or dependencies. */
+function isScenario(document: unknown): boolean {
+  return check.isRecord(document) && ['clients', 'dependencies'].every(field => Object.hasOwn(document, field))
+}
+
+/** Both are JSON in a file, and easily taken for each other. */
+function scenarioFailure(named: string): Error {
+  return usageFailure({
+    code: 'invalid-policy',
+    what: `${shorten(named, 40)} is a scenario, and no policy`,
+    because: ['A scenario is a world in which policies are tried; those of its clients are in it.'],
+    next: [typed(['lab', 'run', named])],
+  })
 }
 
 /** Several, each with a name that tells it from the others; the problems of all of them are said at once. */

@@ -40,6 +40,19 @@ describe('lab explain', () => {
     assert.match(stderr, /maxDelayMs must be a whole number .* \(is -1\)/)
   })
 
+  it('knows a scenario that was given for a policy, however much is wrong with it, and where it belongs', async () => {
+    const scenario = '{"clients":[],"dependencies":{}}'
+    const { stderr, exitCode } = await atTerminal(['lab', 'explain', scenario])
+    assert.equal(exitCode, 2)
+    assert.match(
+      stderr,
+      /^error invalid-policy {2}\{"clients":\[\],"dependencies":\{\}\} is a scenario, and no policy\n/,
+    )
+    assert.ok(stderr.includes(`do   secondwind lab run '${scenario}'\n`), stderr)
+    const compared = await atTerminal(['lab', 'compare', 'userFacing', scenario])
+    assert.match(compared.stderr, /is a scenario, and no policy/)
+  })
+
   it('says what is wrong with something that is no JSON', async () => {
     const { stderr, exitCode } = await secondwind(['lab', 'explain', '-'], { input: '{"maxAttempts": }' })
     assert.equal(exitCode, 2)
