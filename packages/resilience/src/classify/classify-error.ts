@@ -25,7 +25,8 @@ export function classifyError(error: unknown, retryableStatusCodes: readonly num
   return isNetworkFailure ? failure('ambiguous') : UNKNOWN
 }
 
-const UNKNOWN: Failure = { kind: 'failure', fault: 'permanent', unknown: true }
+/** What an error is that says nothing. */
+export const UNKNOWN: Failure = { kind: 'failure', fault: 'permanent', unknown: true }
 
 function classifyOne(error: ErrorLike, retryableStatusCodes: readonly number[], now: number): Failure | undefined {
   const marked = markOf(error)

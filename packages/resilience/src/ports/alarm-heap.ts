@@ -7,11 +7,11 @@ import { NOT_ARMED, type Alarm } from './clock.ts'
 export class AlarmHeap {
   /** By slot: the alarm, and its place in the heap. A slot is an alarm's own until it is removed. */
   readonly #alarms: (Alarm | undefined)[] = []
-  #placeOf = new Int32Array(16)
+  readonly #placeOf: number[] = []
   readonly #freeSlots: number[] = []
   /** By place: when, and whose slot. */
-  #dueAt = new Float64Array(16)
-  #slotAt = new Int32Array(16)
+  readonly #dueAt: number[] = []
+  readonly #slotAt: number[] = []
   #size = 0
 
   get size(): number {
@@ -23,7 +23,7 @@ export class AlarmHeap {
   }
 
   add(alarm: Alarm): void {
-    const slot = this.#freeSlots.pop() ?? this.#newSlot()
+    const slot = this.#freeSlots.pop() ?? this.#alarms.length
     this.#alarms[slot] = alarm
     alarm.slot = slot
     this.#rise(this.#size++, alarm.dueAt, slot)
@@ -43,16 +43,6 @@ export class AlarmHeap {
     const lastSlot = this.#slotAt[last]!
     if (gap > 0 && dueAt < this.#dueAt[(gap - 1) >> 2]!) this.#rise(gap, dueAt, lastSlot)
     else this.#sink(gap, dueAt, lastSlot)
-  }
-
-  #newSlot(): number {
-    const slot = this.#alarms.length
-    if (slot === this.#placeOf.length) {
-      this.#placeOf = enlarged(this.#placeOf, new Int32Array(2 * slot))
-      this.#dueAt = enlarged(this.#dueAt, new Float64Array(2 * slot))
-      this.#slotAt = enlarged(this.#slotAt, new Int32Array(2 * slot))
-    }
-    return slot
   }
 
   #rise(place: number, dueAt: number, slot: number): void {
@@ -89,9 +79,4 @@ export class AlarmHeap {
     this.#slotAt[place] = slot
     this.#placeOf[slot] = place
   }
-}
-
-function enlarged<List extends Int32Array | Float64Array>(from: List, to: List): List {
-  to.set(from)
-  return to
 }

@@ -7,50 +7,32 @@ export interface SignalFollower {
   onAbort(reason: unknown): void
 }
 
-const followersOf = new WeakMap<AbortSignal, Followers>()
+const followersOf = new WeakMap<AbortSignal, Set<SignalFollower>>()
 
 /** Tells the follower, once, when the signal aborts. A signal that has aborted already tells nobody. */
 export function followSignal(signal: AbortSignal, follower: SignalFollower): void {
   let followers = followersOf.get(signal)
-  if (followers === undefined) followersOf.set(signal, (followers = new Followers(signal)))
+  if (followers === undefined) followersOf.set(signal, (followers = new Set()))
+  if (followers.size === 0) signal.addEventListener('abort', tellAll)
   followers.add(follower)
 }
 
 export function unfollowSignal(signal: AbortSignal, follower: SignalFollower): void {
-  followersOf.get(signal)?.remove(follower)
+  const followers = followersOf.get(signal)
+  if (followers?.delete(follower) && followers.size === 0) signal.removeEventListener('abort', tellAll)
 }
 
-class Followers {
-  readonly #signal: AbortSignal
-  #members = new Set<SignalFollower>()
-
-  constructor(signal: AbortSignal) {
-    this.#signal = signal
-  }
-
-  add(follower: SignalFollower): void {
-    if (this.#members.size === 0) this.#signal.addEventListener('abort', this.#tell)
-    this.#members.add(follower)
-  }
-
-  remove(follower: SignalFollower): void {
-    if (this.#members.delete(follower) && this.#members.size === 0)
-      this.#signal.removeEventListener('abort', this.#tell)
-  }
-
-  readonly #tell = (): void => {
-    const members = this.#members
-    this.#members = new Set()
-    this.#signal.removeEventListener('abort', this.#tell)
-    for (const member of members) tellAbort(member, this.#signal.reason)
-  }
-}
-
-/** One that throws must not keep the others from hearing it; its error is nobody's and goes where such errors go. */
-function tellAbort(member: SignalFollower, reason: unknown): void {
-  try {
-    member.onAbort(reason)
-  } catch (error) {
-    console.error('secondwind: a follower of a signal threw', error)
+/** The listener of every signal. */
+function tellAll(this: AbortSignal): void {
+  this.removeEventListener('abort', tellAll)
+  const followers = followersOf.get(this)!
+  followersOf.delete(this)
+  for (const follower of followers) {
+    try {
+      follower.onAbort(this.reason)
+    } catch (error) {
+      // It must not keep the others from hearing it; its error is nobody's and goes where such errors go.
+      console.error('secondwind: a follower of a signal threw', error)
+    }
   }
 }

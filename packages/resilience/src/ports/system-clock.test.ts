@@ -75,6 +75,42 @@ describe('systemClock', () => {
     assert.equal(rings, 2_500)
   })
 
+  it('heeds what one ring does to others that are due in the same turn', () => {
+    const rung: string[] = []
+    const again = (alarm: Alarm, inMs: number): void => {
+      systemClock.disarm(alarm)
+      alarm.dueAt = systemClock.monotonic() + inMs
+      systemClock.arm(alarm)
+    }
+    armed(0.5, () => {
+      rung.push('first')
+      systemClock.disarm(disarmed)
+      again(later, 5)
+      again(sooner, 0)
+    })
+    const disarmed = armed(0.5, () => rung.push('disarmed'))
+    const later = armed(0.5, () => rung.push('later'))
+    const sooner = armed(20, () => rung.push('sooner'))
+    vi.advanceTimersByTime(1)
+    assert.deepEqual(rung, ['first', 'sooner'])
+    vi.advanceTimersByTime(20)
+    assert.deepEqual(rung, ['first', 'sooner', 'later'])
+    assert.equal(vi.getTimerCount(), 0)
+  })
+
+  it('keeps a bounded number of those who have left, also within one turn', () => {
+    const seen: Alarm[] = []
+    for (let n = 0; n < 5_000; n++) {
+      const alarm = armed(10_000, () => {})
+      if (n > 0) systemClock.disarm(seen[n - 1]!)
+      seen.push(alarm)
+    }
+    assert.ok(seen.filter(({ slot }) => slot !== NOT_ARMED).length <= 1_024)
+    systemClock.disarm(seen.at(-1)!)
+    vi.advanceTimersByTime(2)
+    assert.equal(vi.getTimerCount(), 0)
+  })
+
   it('goes on when fake timers have come and gone', async () => {
     systemClock.disarm(armed(10_000, () => {}))
     vi.useRealTimers()

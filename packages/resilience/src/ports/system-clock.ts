@@ -20,23 +20,24 @@ const RINGS_PER_TURN = 1_000
 const NEW = -2
 const GONE = -3
 
-/** Within one turn of the event loop no timer tidies up: at every 1,024th arming it is done by the way. */
-const TIDYING_MASK = 1_023
+/** Within one turn of the event loop no timer tidies up: when so many have left the pile from its middle it is done by the way. */
+const MOST_GONE = 1_024
 
 /**
- * One heap and one timer for all alarms. What is armed goes on a pile first, and into the heap when the timer fires:
- * most alarms leave the pile as they came, from its top, which costs one reference written and not a place found.
+ * One heap and one timer for all alarms. What is armed goes on a pile first, and into the heap when the timer fires and
+ * it is not yet due: most alarms leave the pile as they came, from its top, or are rung right from it, which costs one
+ * reference written and not a place found.
  */
 class SystemClock implements Clock {
   readonly #alarms = new AlarmHeap()
-  #newest: Alarm | undefined = undefined
-  #armings = 0
+  #newest: Alarm | undefined
+  #roomForGone = MOST_GONE
   #timer: ReturnType<typeof setTimeout> | undefined
   #hopping = false
   #timerDueAt = Infinity
-  #setTimeout: unknown = undefined
+  #setTimeout: unknown
   /** Kept, for in Node the global is a getter, and reading it costs as much as reading the clock. */
-  #performance = performance
+  #performance!: Performance
 
   now(): number {
     return Date.now()
@@ -56,17 +57,17 @@ class SystemClock implements Clock {
     if (alarm.slot === NOT_ARMED) {
       alarm.behind = this.#newest
       this.#newest = alarm
-    }
+    } else if (alarm.slot === GONE) this.#roomForGone++
     alarm.slot = NEW
     if (!(alarm.dueAt >= this.#timerDueAt)) this.#hop(alarm)
-    if ((++this.#armings & TIDYING_MASK) === 0) this.#admit()
   }
 
   disarm(alarm: Alarm): void {
     if (alarm.slot >= 0) this.#alarms.remove(alarm)
     else if (alarm.slot === NEW) {
       alarm.slot = GONE
-      if (alarm === this.#newest) this.#newest = firstThere(alarm)
+      if (--this.#roomForGone === 0) for (const newcomer of this.#takeNewcomers()) this.#admit(newcomer)
+      else if (alarm === this.#newest) this.#uncover()
     }
     if (this.#newest === undefined && this.#alarms.size === 0 && !this.#hopping) this.#stopTimer()
   }
@@ -78,17 +79,39 @@ class SystemClock implements Clock {
     this.#forgetTimer()
   }
 
-  /** From the pile into the heap, the oldest first: those are due first, and find their place at once. */
-  #admit(): void {
-    let alarm = reversed(firstThere(this.#newest))
+  /** Off the top of the pile, whoever has left it. */
+  #uncover(): void {
+    let alarm = this.#newest
+    while (alarm?.slot === GONE) {
+      const { behind } = alarm
+      alarm.slot = NOT_ARMED
+      alarm.behind = undefined
+      this.#roomForGone++
+      alarm = behind
+    }
+    this.#newest = alarm
+  }
+
+  /** The pile, which is empty then: whoever is there, the newest first. */
+  #takeNewcomers(): Alarm[] {
+    const there: Alarm[] = []
+    let alarm = this.#newest
     this.#newest = undefined
+    this.#roomForGone = MOST_GONE
     while (alarm !== undefined) {
       const { behind } = alarm
       alarm.behind = undefined
-      if (alarm.slot === NEW) this.#alarms.add(alarm)
+      if (alarm.slot === NEW) there.push(alarm)
       else alarm.slot = NOT_ARMED
       alarm = behind
     }
+    return there
+  }
+
+  /** Into the heap, unless it has left since it was taken from the pile. */
+  #admit(newcomer: Alarm): void {
+    if (newcomer.slot === NEW) this.#alarms.add(newcomer)
+    else newcomer.slot = NOT_ARMED
   }
 
   #hop(alarm: Alarm): void {
@@ -122,8 +145,8 @@ class SystemClock implements Clock {
 
   readonly #fire = (): void => {
     this.#forgetTimer()
-    this.#admit()
     const now = this.monotonic()
+    const newcomers = this.#takeNewcomers()
     let left = RINGS_PER_TURN
     try {
       let due: Alarm | undefined
@@ -131,34 +154,20 @@ class SystemClock implements Clock {
         this.#alarms.remove(due)
         due.ring()
       }
+      while (left > 0 && (due = newcomers.pop()) !== undefined) {
+        if (due.slot === NEW && due.dueAt <= now) {
+          due.slot = NOT_ARMED
+          left--
+          due.ring()
+        } else this.#admit(due)
+      }
     } finally {
       // Also when a ring threw: the others are still waiting.
+      for (const alarm of newcomers) this.#admit(alarm)
       const next = this.#alarms.first
       if (next !== undefined && next.dueAt < this.#timerDueAt) this.#setTimer(next.dueAt, now)
     }
   }
-}
-
-/** The pile without those on its top who have left it. */
-function firstThere(alarm: Alarm | undefined): Alarm | undefined {
-  while (alarm !== undefined && alarm.slot === GONE) {
-    const { behind } = alarm
-    alarm.slot = NOT_ARMED
-    alarm.behind = undefined
-    alarm = behind
-  }
-  return alarm
-}
-
-function reversed(alarm: Alarm | undefined): Alarm | undefined {
-  let last: Alarm | undefined
-  while (alarm !== undefined) {
-    const { behind } = alarm
-    alarm.behind = last
-    last = alarm
-    alarm = behind
-  }
-  return last
 }
 
 /** The clock of the machine: what every policy uses unless a test injects another. */

@@ -62,5 +62,5 @@ function twoDraws(roll: number): readonly [number, number] {
   return [upper / HALF_OF_THE_BITS, roll * HALF_OF_THE_BITS - upper]
 }
 
-/** A double holds 53. */
-const HALF_OF_THE_BITS = 2 ** 26
+/** 2 ** 26: a double holds 53 bits. */
+const HALF_OF_THE_BITS = 67_108_864

@@ -1,4 +1,4 @@
-import { classifyError } from '../classify/classify-error.ts'
+import { classifyError, UNKNOWN } from '../classify/classify-error.ts'
 import { failure, type Failure } from '../classify/outcome.ts'
 import type { Setup } from './setup.ts'
 
@@ -10,6 +10,6 @@ export function judge<T, A>(error: unknown, { policy, options, clock }: Setup<T,
     return classifyError(error, policy.retryableStatusCodes, clock.now())
   } catch {
     // An error that cannot be looked at says nothing; it is thrown as it is.
-    return { kind: 'failure', fault: 'permanent', unknown: true }
+    return UNKNOWN
   }
 }

@@ -37,6 +37,7 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   resolve!: (value: T | A) => void
   reject!: (error: unknown) => void
   readonly startedAt: number
+  deadlineAt: number
   attempts = 0
   id = 0
   readonly call: CallOptions
@@ -45,11 +46,11 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   readonly setup: Setup<T, A>
   #current: RunningAttempt | undefined = undefined
   #isWaiting = false
-  #earlierDeadlineAt: number | undefined = undefined
   #rest: Rest | undefined = undefined
 
   constructor(work: Work<T>, setup: Setup<T, A>, call: CallOptions = NO_OPTIONS) {
     this.startedAt = setup.clock.monotonic()
+    this.deadlineAt = this.startedAt + setup.policy.totalBudgetMs
     this.#work = work
     this.setup = setup
     this.call = call
@@ -57,14 +58,6 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
 
   get name(): string {
     return this.call.name ?? this.setup.options.client ?? 'retry'
-  }
-
-  get deadlineAt(): number {
-    return Math.min(this.startedAt + this.setup.policy.totalBudgetMs, this.#earlierDeadlineAt ?? Infinity)
-  }
-
-  set deadlineAt(at: number) {
-    this.#earlierDeadlineAt = at
   }
 
   get idempotencyKey(): string {
@@ -77,7 +70,8 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
 
   begin(): void {
     const { signal, deadlineAt } = this.call
-    if (deadlineAt !== undefined) this.deadlineAt = this.startedAt + deadlineAt - this.setup.clock.now()
+    if (deadlineAt !== undefined)
+      this.deadlineAt = Math.min(this.deadlineAt, this.startedAt + deadlineAt - this.setup.clock.now())
     if (signal?.aborted === false) followSignal(signal, this)
     this.companion = companionsOf(this, this.setup.gates)
     this.#ask(this.startedAt)

@@ -61,9 +61,10 @@ export function bareSetup(compiled: CompiledPolicy): Setup<any, never> {
   return (compiled.setup ??= new Setup(compiled, {}))
 }
 
-function gatesOf<T, A>({ breaker, gates = [], telemetry }: RetryOptions<T, A>): readonly Gate[] | undefined {
-  const all = [...(breaker ? [breaker] : []), ...gates, ...(telemetry ? [new Reporter(telemetry)] : [])]
-  return all.length > 0 ? all : undefined
+function gatesOf<T, A>({ breaker, gates, telemetry }: RetryOptions<T, A>): readonly Gate[] | undefined {
+  // Most calls with options of their own have none of these, and need no list.
+  if (!breaker && !gates?.length && !telemetry) return undefined
+  return [...(breaker ? [breaker] : []), ...(gates ?? []), ...(telemetry ? [new Reporter(telemetry)] : [])]
 }
 
 /** No deadline of today lies before it, and no duration after. */
