@@ -32,6 +32,11 @@ export class InvalidPolicyError extends ResilienceError<'invalid-policy'> {
   }
 }
 
+/** For whoever is given a document: all of its problems, if it has any. */
+export function refuseProblems(problems: readonly Problem[]): void {
+  if (problems.length > 0) throw new InvalidPolicyError(problems)
+}
+
 /** One call took longer than `attemptTimeoutMs`; others may follow. */
 export class AttemptTimeoutError extends ResilienceError<'attempt-timeout'> {
   constructor(attempt: number, ms: number) {

@@ -1,4 +1,4 @@
-import { InvalidPolicyError, RefusedError } from '../errors.ts'
+import { RefusedError, refuseProblems } from '../errors.ts'
 import { classifyError } from '../classify/classify-error.ts'
 import { failure, SUCCESS, type Outcome } from '../classify/outcome.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -31,8 +31,7 @@ const IGNORED: Outcome = failure('ignored')
 
 /** A breaker, to be created once per dependency and shared by all calls to it. */
 export function createBreaker(policy: BreakerInput = {}, options: BreakerOptions = {}): Breaker {
-  const problems = checkBreaker(policy)
-  if (problems.length > 0) throw new InvalidPolicyError(problems)
+  refuseProblems(checkBreaker(policy))
   return new Breaker(withBreakerDefaults(policy), options)
 }
 
@@ -111,8 +110,7 @@ export class Breaker implements Gate {
 
   /** Goes on from a snapshot, of this process or another; the time that has passed since counts. */
   restore(snapshot: BreakerSnapshot): void {
-    const problems = checkSnapshot(snapshot)
-    if (problems.length > 0) throw new InvalidPolicyError(problems)
+    refuseProblems(checkSnapshot(snapshot))
     this.#state = stateFrom(snapshot, this.policy, this.#instant())
     this.#toldGeneration = -1
     this.#tellChange()

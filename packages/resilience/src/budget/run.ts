@@ -1,4 +1,4 @@
-import { InvalidPolicyError } from '../errors.ts'
+import { refuseProblems } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../ports/system-clock.ts'
 import { RuledBudget, type Budget } from './budget.ts'
@@ -11,8 +11,7 @@ export interface BudgetOptions {
 
 /** A budget of any kind, to be created once and shared by the calls that it should hold together. */
 export function createBudget(policy: BudgetPolicy = DEFAULT_BUDGET, options: BudgetOptions = {}): Budget {
-  const problems = checkBudget(policy)
-  if (problems.length > 0) throw new InvalidPolicyError(problems)
+  refuseProblems(checkBudget(policy))
   const rule: BudgetRule<BudgetPolicy, unknown> = BUDGET_RULES[policy.kind]
   return new RuledBudget(Object.freeze({ ...partOf(policy) }), rule, options.clock ?? systemClock)
 }

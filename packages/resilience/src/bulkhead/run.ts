@@ -1,4 +1,4 @@
-import { InvalidPolicyError } from '../errors.ts'
+import { refuseProblems } from '../errors.ts'
 import type { GateOptions } from '../gate-options.ts'
 import type { Accompanied, Gate } from '../retry/companion.ts'
 import { BulkheadCompanion } from './companion.ts'
@@ -7,8 +7,7 @@ import { Slots } from './slots.ts'
 
 /** A bulkhead, to be created once per dependency and shared by all calls to it. */
 export function createBulkhead(policy: BulkheadInput = {}, options: GateOptions = {}): Bulkhead {
-  const problems = checkBulkhead(policy)
-  if (problems.length > 0) throw new InvalidPolicyError(problems)
+  refuseProblems(checkBulkhead(policy))
   return new Bulkhead(withBulkheadDefaults(policy), options)
 }
 

@@ -1,7 +1,7 @@
 import type { Budget } from '../budget/budget.ts'
 import { withoutUndefined } from '../check/problems.ts'
 import { SUCCESS, type Failure, type Outcome } from '../classify/outcome.ts'
-import { InvalidPolicyError } from '../errors.ts'
+import { refuseProblems } from '../errors.ts'
 import { compilePolicy } from '../retry/compile.ts'
 import { historyOf } from '../retry/history.ts'
 import { isRetryable } from '../retry/decide.ts'
@@ -40,8 +40,7 @@ export async function batch<Item, T>(
   send: SendItems<Item, T>,
   options: BatchOptions = {},
 ): Promise<PromiseSettledResult<T>[]> {
-  const problems = checkBatch(options)
-  if (problems.length > 0) throw new InvalidPolicyError(problems)
+  refuseProblems(checkBatch(options))
   const { maxItems, concurrency, isolate, ...rest } = { ...DEFAULT_BATCH, ...withoutUndefined(options) }
   const setup = new Setup<Round<T>, never>(compilePolicy(options.policy), { ...rest, classifyResult: takeAnswers })
   const results: PromiseSettledResult<T>[] = []

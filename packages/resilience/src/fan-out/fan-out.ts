@@ -1,7 +1,7 @@
 import { defaultBudget, RuledBudget, type Budget } from '../budget/budget.ts'
 import { ratioRule } from '../budget/decide.ts'
 import { withoutUndefined } from '../check/problems.ts'
-import { InvalidPolicyError } from '../errors.ts'
+import { refuseProblems } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import { followSignal, unfollowSignal } from '../ports/signals.ts'
 import { systemClock } from '../ports/system-clock.ts'
@@ -37,8 +37,7 @@ export async function fanOut<const Calls extends readonly Work<unknown>[]>(
   calls: Calls,
   options: FanOutOptions = {},
 ): Promise<Leaves<Calls>> {
-  const problems = checkFanOut(options)
-  if (problems.length > 0) throw new InvalidPolicyError(problems)
+  refuseProblems(checkFanOut(options))
   const { concurrency, reserveMs, minSuccesses, ...rest } = { ...DEFAULT_FAN_OUT, ...withoutUndefined(options) }
   const compiled = compilePolicy(options.policy)
   const clock = options.ports?.clock ?? systemClock

@@ -1,4 +1,4 @@
-import { InvalidPolicyError, RefusedError } from '../errors.ts'
+import { RefusedError, refuseProblems } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../ports/system-clock.ts'
 import { accompanyAll, type Accompanied, type Companion, type Gate } from '../retry/companion.ts'
@@ -35,11 +35,11 @@ export class KillSwitch implements Gate {
 
   /** In force at once: operations of its scope that wait, for an attempt or in a queue, end now if it forbids the next. */
   set(input: KillOrderInput): void {
-    refuse(checkKillOrder(input))
+    refuseProblems(checkKillOrder(input))
     const order = Object.freeze(completeOrder(input, this.#clock.now()))
     const orders = [...without(this.list(), order), order]
     if (orders.length > MOST_KILL_ORDERS)
-      refuse([
+      refuseProblems([
         { at: '', is: orders.length, say: `must be one of ${MOST_KILL_ORDERS} at most; clear some, or widen one` },
       ])
     this.#orders = orders
@@ -51,7 +51,7 @@ export class KillSwitch implements Gate {
 
   /** Takes back the order of exactly this scope; `{}` is the one for everything, `'all'` are all of them. */
   clear(scope: KillScope | 'all'): void {
-    if (scope !== 'all') refuse(checkKillScope(scope))
+    if (scope !== 'all') refuseProblems(checkKillScope(scope))
     this.#orders = scope === 'all' ? [] : without(this.#orders, scope)
   }
 
@@ -135,8 +135,4 @@ function refusalFor({ level, name, key, reason, expiresAt }: KillOrder, now: num
     `the kill switch is at ${level} for ${whose === '' ? 'all operations' : `operations${whose}`}, ${until}: ${reason}`,
     waitMs,
   )
-}
-
-function refuse(problems: ReturnType<typeof checkKillOrder>): void {
-  if (problems.length > 0) throw new InvalidPolicyError(problems)
 }

@@ -1,5 +1,5 @@
 import type { Outcome } from '../classify/outcome.ts'
-import { InvalidPolicyError, RefusedError } from '../errors.ts'
+import { InvalidPolicyError, RefusedError, refuseProblems } from '../errors.ts'
 import type { GateOptions } from '../gate-options.ts'
 import { systemRandom, type Random } from '../ports/random.ts'
 import type { Gate } from '../retry/companion.ts'
@@ -10,8 +10,7 @@ import { startLimit, within, type CallSample, type LimitState } from './state.ts
 
 /** A limiter, to be created once per dependency and shared by all calls to it: each of them teaches it. */
 export function createLimiter(policy: LimiterInput, options: GateOptions = {}): Limiter {
-  const problems = checkLimiter(policy)
-  if (problems.length > 0) throw new InvalidPolicyError(problems)
+  refuseProblems(checkLimiter(policy))
   return new Limiter(withLimiterDefaults(policy), options)
 }
 

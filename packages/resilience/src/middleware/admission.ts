@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import '../context/index.ts'
 import type { BulkheadCounts } from '../bulkhead/decide.ts'
-import { InvalidPolicyError } from '../errors.ts'
+import { refuseProblems } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import { systemRandom, type Random } from '../ports/random.ts'
 import { systemClock } from '../ports/system-clock.ts'
@@ -70,7 +70,7 @@ export class Door {
     const problems = checkAdmission(input)
     if (exempt !== undefined && typeof exempt !== 'function')
       problems.push({ at: 'exempt', is: exempt, say: 'must be a function of the request' })
-    if (problems.length > 0) throw new InvalidPolicyError(problems)
+    refuseProblems(problems)
     this.#policy = withAdmissionDefaults(input)
     this.#exempt = exempt
     this.#clock = ports?.clock ?? systemClock

@@ -1,4 +1,4 @@
-import { InvalidPolicyError } from '../errors.ts'
+import { refuseProblems } from '../errors.ts'
 import { systemClock } from '../ports/system-clock.ts'
 import { replicas, Replicas } from '../replicas/run.ts'
 import type { Attempt, Work } from '../retry/options.ts'
@@ -156,8 +156,7 @@ export class Pipeline<F = never, A = never, R = undefined> implements Runner<F, 
 
   /** Goes on from a snapshot, of this process or another; parts that it does not have are left out. */
   restore(snapshot: PipelineSnapshot): void {
-    const problems = checkPipelineSnapshot(snapshot, this.name)
-    if (problems.length > 0) throw new InvalidPolicyError(problems)
+    refuseProblems(checkPipelineSnapshot(snapshot, this.name))
     for (const { key, breaker, limit } of snapshot.keys) {
       const parts = this.partsOf(key)
       if (breaker !== undefined) parts.breaker?.restore(breaker)
@@ -171,10 +170,7 @@ export class Pipeline<F = never, A = never, R = undefined> implements Runner<F, 
    */
   update(change: PipelineChange): void {
     const others = Object.entries(change).filter(([field]) => isCode(field) || field === 'name')
-    if (others.length > 0)
-      throw new InvalidPolicyError(
-        others.map(([at, is]) => ({ at, is, say: 'cannot be changed: only parts of the document can' })),
-      )
+    refuseProblems(others.map(([at, is]) => ({ at, is, say: 'cannot be changed: only parts of the document can' })))
     const definition = { ...this.#definition, ...change } as PipelineDefinition<F, A, R>
     const checked = checkDefinition(definition)
     this.#definition = definition

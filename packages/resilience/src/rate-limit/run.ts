@@ -1,5 +1,5 @@
 import type { Arrival } from '../bulkhead/decide.ts'
-import { InvalidPolicyError, RefusedError } from '../errors.ts'
+import { RefusedError, refuseProblems } from '../errors.ts'
 import type { GateOptions } from '../gate-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../ports/system-clock.ts'
@@ -20,8 +20,7 @@ import { checkRateLimit, withRateLimitDefaults, type RateLimitInput, type RateLi
 
 /** A rate limit, to be created once per dependency and shared by all calls to it. */
 export function createRateLimit(policy: RateLimitInput, options: GateOptions = {}): RateLimit {
-  const problems = checkRateLimit(policy)
-  if (problems.length > 0) throw new InvalidPolicyError(problems)
+  refuseProblems(checkRateLimit(policy))
   return new RateLimit(withRateLimitDefaults(policy), options)
 }
 

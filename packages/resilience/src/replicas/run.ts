@@ -1,6 +1,6 @@
 import { withoutUndefined } from '../check/problems.ts'
 import type { Outcome } from '../classify/outcome.ts'
-import { InvalidPolicyError } from '../errors.ts'
+import { InvalidPolicyError, refuseProblems } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import { systemRandom, type Random } from '../ports/random.ts'
 import { systemClock } from '../ports/system-clock.ts'
@@ -62,8 +62,7 @@ export class Replicas<R extends AnyReplica> implements Gate {
   readonly #assigned = new WeakMap<Attempt, R>()
 
   constructor(input: ReplicasInput, entries: readonly R[], { ports = {} }: ReplicasOptions = {}) {
-    const problems = checkReplicas(input)
-    if (problems.length > 0) throw new InvalidPolicyError(problems)
+    refuseProblems(checkReplicas(input))
     this.policy = Object.freeze(withReplicasDefaults(input))
     this.#entries = [...entries]
     this.#clock = ports.clock ?? systemClock

@@ -1,5 +1,5 @@
 import type { Outcome } from '../classify/outcome.ts'
-import { InvalidPolicyError, RefusedError } from '../errors.ts'
+import { RefusedError, refuseProblems } from '../errors.ts'
 import type { GateOptions } from '../gate-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import { systemRandom, type Random } from '../ports/random.ts'
@@ -12,8 +12,7 @@ import { checkThrottle, withThrottleDefaults, type ThrottleInput, type ThrottleP
 
 /** A throttle, to be created once per dependency and shared by all calls to it. */
 export function createThrottle(policy: ThrottleInput = {}, options: GateOptions = {}): Throttle {
-  const problems = checkThrottle(policy)
-  if (problems.length > 0) throw new InvalidPolicyError(problems)
+  refuseProblems(checkThrottle(policy))
   return new Throttle(withThrottleDefaults(policy), options)
 }
 
