@@ -114,17 +114,17 @@ describe('a run', () => {
     assert.equal((await countsOf(replayId)).moved, 300)
   })
 
-  it('is stopped by a canary that failed: that is all that was sent', async () => {
+  it('is stopped by the first of a canary that is one failure too many: that is all that was sent', async () => {
     const { kill, start, plan, act, untilStatus, countsOf } = await aWorldOfReplays({ behaviourOf: () => DOWN })
     await kill(50)
     await start()
     const replayId = await plan({ canary: 3 })
     await act(replayId, { kind: 'run' })
     assert.equal((await untilStatus(replayId, 'STOPPED')).stopped?.of, 3)
-    assert.equal((await countsOf(replayId)).moved, 3)
+    assert.equal((await countsOf(replayId)).moved, 1)
   })
 
-  it('pauses within about a second’s worth, resumes, and is cancelled for good', async () => {
+  it('pauses within a tenth of a second’s worth, resumes, and is cancelled for good', async () => {
     const { kill, start, plan, act, replayOf, countsOf, clock, world } = await aWorldOfReplays()
     await kill(200)
     await start()
@@ -136,7 +136,8 @@ describe('a run', () => {
     await clock.advance(30_000)
     const paused = await countsOf(replayId)
     assert.deepEqual([paused.waiting, paused.moved], [0, paused.sent])
-    assert.ok(paused.sent - atPause <= 25, `${paused.sent - atPause} more were sent`)
+    // Two that were planned, and one that was on its way.
+    assert.ok(paused.sent - atPause <= 3, `${paused.sent - atPause} more were sent`)
     await act(replayId, { kind: 'resume' })
     await clock.advance(3_000)
     await act(replayId, { kind: 'cancel' })
@@ -148,7 +149,7 @@ describe('a run', () => {
     assert.equal((await world.store.counters()).tasks.EXHAUSTED, 200 - moved)
   })
 
-  it('moves no more than a second’s worth ahead of a destination that is not served', async () => {
+  it('moves no more than a tenth of a second’s worth ahead of a destination that is not served', async () => {
     const { kill, start, plan, act, countsOf, clock } = await aWorldOfReplays({
       behaviourOf: () => ({ kind: 'hangs', ms: 1e9 }),
     })
@@ -158,7 +159,7 @@ describe('a run', () => {
     await act(replayId, { kind: 'run' })
     await clock.advance(5_000)
     const { waiting, underWay } = await countsOf(replayId)
-    assert.equal(waiting, 50)
+    assert.equal(waiting, 5)
     assert.ok(underWay <= 100)
   })
 

@@ -11,7 +11,7 @@ import { NO_COUNTS } from '../task/replay/counts.ts'
 import type { DeadLetter } from '../task/replay/dead-letter.ts'
 import { isUnderWay, overlap, type ReplayDocument } from '../task/replay/replay.ts'
 import { countPage, skippedBecause } from '../task/replay/selection.ts'
-import { afterMove, nextStep, type ReplayMoment, type ReplayStep } from '../task/replay/step.ts'
+import { afterMove, LOOKAHEAD_MS, nextStep, type ReplayMoment, type ReplayStep } from '../task/replay/step.ts'
 import { partitionOfTask } from '../task/task-id.ts'
 import { readCandidates } from './candidates.ts'
 import { findReplay, storedReplay, writeReplay, type StoredReplay } from './stored-replay.ts'
@@ -27,8 +27,10 @@ export interface ReplayRunnerOptions {
   readonly onMoved?: (count: number) => void
 }
 
-/** Between two steps of what is under way. */
-const STEP_MS = 200
+/** Between two steps of what is under way: twice in the time that is planned ahead. */
+const STEP_MS = LOOKAHEAD_MS / 2
+/** Where its next turn is further off, or its results are waited for. */
+const REST_MS = 200
 /** Between two looks at all there is: another instance may have set one going. */
 const LOOK_MS = 2_000
 const PAGE = 200
@@ -139,7 +141,7 @@ export class ReplayRunner {
     const step = nextStep(stored.replay, moment)
     switch (step.kind) {
       case 'rest':
-        return isUnderWay(stored.replay) ? STEP_MS : LOOK_MS
+        return isUnderWay(stored.replay) ? restOf(stored.replay, moment.now) : LOOK_MS
       case 'count':
         await this.#count(stored)
         return 0
@@ -203,6 +205,11 @@ export class ReplayRunner {
   async #policyOf(letter: DeadLetter): Promise<Exclude<Awaited<ReturnType<Policies['find']>>, undefined>> {
     return (await this.#policies.find(letter))!
   }
+}
+
+/** Until its next turn can be planned. */
+function restOf({ nextAt, isWalked }: ReplayDocument, now: number): number {
+  return isWalked ? REST_MS : Math.min(REST_MS, Math.max(STEP_MS, nextAt - LOOKAHEAD_MS - now))
 }
 
 /** What is at rest has nothing to do with counts. */

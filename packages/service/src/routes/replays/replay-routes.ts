@@ -211,7 +211,7 @@ function unknownReplay(replayId: string): Refusal {
 
 function tooMany(): Refusal {
   return new Refusal('too-many-replays', {
-    detail: `There are ${MOST_REPLAYS} of the last week already. Those that ended are forgotten a week after their end.`,
+    detail: `There are ${MOST_REPLAYS} of the last week already. Those that ended are forgotten a week after their end, plans that were not run after a day.`,
     headers: { 'retry-after': '3600' },
   })
 }

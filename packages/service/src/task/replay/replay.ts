@@ -12,7 +12,7 @@ import type { ReplayCounts } from './counts.ts'
  *
  *  1. The selection is frozen: a filter, and dead letters that died before `asOf`. One that is brought back and dies
  *     again has died later, and is not brought back twice.
- *  2. What is brought back is due at an instant of its own, at most a second ahead: whatever ends the run, the rest has
+ *  2. What is brought back is due at an instant of its own, at most a tenth of a second ahead: whatever ends the run, the rest has
  *     stayed dead.
  *  3. Everything to go on with is in here and in the counts, so that anybody can go on.
  */
@@ -139,6 +139,11 @@ export function newReplay(plan: ReplayPlan, { createdBy, now }: { createdBy: str
 
 export function isUnderWay({ status }: Pick<ReplayDocument, 'status'>): boolean {
   return status === 'CANARY' || status === 'RUNNING'
+}
+
+/** Whether it was ever set going. */
+export function hasRun({ pulses }: Pick<ReplayDocument, 'pulses'>): boolean {
+  return pulses.length > 0
 }
 
 /** What an operator wants of a replay. */

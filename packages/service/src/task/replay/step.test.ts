@@ -14,24 +14,38 @@ function becomes(replay: ReplayDocument, counts = someCounts(), now = NOW): Repl
 }
 
 describe('turns', () => {
-  it('come at the rate, no more than a second ahead', () => {
-    const turns = turnsOf(aReplay(), someCounts(), NOW)
+  const fast = aReplay({ ratePerSecond: 100 })
+
+  it('come at the rate, no more than a tenth of a second ahead: a pause comes too late for these alone', () => {
+    const turns = turnsOf(fast, someCounts(), NOW)
     assert.deepEqual(
       turns,
-      Array.from({ length: 10 }, (_, n) => NOW + n * 100),
+      Array.from({ length: 10 }, (_, n) => NOW + n * 10),
     )
     assert.deepEqual(turnsOf(aReplay({ ratePerSecond: 0.1 }), someCounts(), NOW), [NOW])
-    assert.deepEqual(turnsOf(aReplay({ ratePerSecond: 0.1, nextAt: NOW + 1_001 }), someCounts(), NOW), [])
+    assert.deepEqual(turnsOf(aReplay({ ratePerSecond: 0.1, nextAt: NOW + 101 }), someCounts(), NOW), [])
   })
 
   it('wait for those that have not been sent: what is held up is not piled up', () => {
-    assert.equal(turnsOf(aReplay(), someCounts({ waiting: 7 }), NOW).length, 3)
-    assert.deepEqual(turnsOf(aReplay(), someCounts({ waiting: 10 }), NOW), [])
-    assert.equal(turnsOf(aReplay(), someCounts({ underWay: 50 }), NOW).length, 10)
+    assert.equal(turnsOf(fast, someCounts({ waiting: 7 }), NOW).length, 3)
+    assert.deepEqual(turnsOf(fast, someCounts({ waiting: 10 }), NOW), [])
+    assert.equal(turnsOf(fast, someCounts({ underWay: 50 }), NOW).length, 10)
+  })
+
+  it('make up for a busy moment, a tenth of a second at a time; not for a longer one, nor for a late beginning', () => {
+    const firstAfter = (lateMs: number, moved = 1): number =>
+      turnsOf({ ...fast, nextAt: NOW - lateMs }, someCounts({ moved }), NOW)[0]! - NOW
+    assert.deepEqual([firstAfter(300), firstAfter(5_000), firstAfter(300, 0)], [-300, -500, 0])
+    assert.equal(turnsOf({ ...fast, nextAt: NOW - 300 }, someCounts({ moved: 1 }), NOW).length, 10)
   })
 
   it('are those of the canary, until it is proven', () => {
-    const canary = aReplay({ status: 'CANARY', isProven: false, start: { at: NOW, moved: 20, sent: 20 } })
+    const canary = aReplay({
+      ratePerSecond: 100,
+      status: 'CANARY',
+      isProven: false,
+      start: { at: NOW, moved: 20, sent: 20 },
+    })
     assert.equal(turnsOf(canary, someCounts({ moved: 22, sent: 22 }), NOW).length, 3)
     assert.equal(turnsOf(canary, someCounts({ moved: 25, sent: 25 }), NOW).length, 0)
   })
@@ -152,6 +166,12 @@ describe('a replay', () => {
   it('leaves the rest dead when it is cancelled', () => {
     const cancelled = act(aReplay(), { kind: 'cancel' }, { counts: NO_COUNTS, now: NOW })!
     assert.equal(leftOf(cancelled, someCounts({ moved: 40 })), 60)
+  })
+
+  it('is forgotten a day after its end if it never ran: two hundred idle plans must not keep anybody from a real one', () => {
+    const unrun = aReplay({ status: 'CANCELLED', pulses: [] })
+    const stepAfter = (ms: number): string => nextStep(unrun, { counts: NO_COUNTS, now: NOW + ms }).kind
+    assert.deepEqual([stepAfter(DAY_MS - 1), stepAfter(DAY_MS)], ['rest', 'forget'])
   })
 
   it('tells the rate at which it has sent, over some seconds', () => {

@@ -1,6 +1,6 @@
-/** What a replay does next: a pure rule, asked five times a second by whoever looks after it. */
+/** What a replay does next: a pure rule, asked many times a second by whoever looks after it. */
 import type { ReplayCounts } from './counts.ts'
-import { become, isUnderWay, type ReplayDocument } from './replay.ts'
+import { become, hasRun, isUnderWay, type ReplayDocument } from './replay.ts'
 import { withGone } from './selection.ts'
 
 export type ReplayStep =
@@ -28,6 +28,8 @@ const PLAN_LASTS_MS = 15 * MINUTE_MS
 /** Whoever paused or was told of a stop had a week to come back. */
 const HALT_LASTS_MS = 7 * DAY_MS
 const KEPT_MS = 7 * DAY_MS
+/** What never ran did nothing that anybody would ask for, and leaves room for other plans. */
+const UNRUN_KEPT_MS = DAY_MS
 
 export function nextStep(replay: ReplayDocument, moment: ReplayMoment): ReplayStep {
   const { now } = moment
@@ -42,7 +44,7 @@ export function nextStep(replay: ReplayDocument, moment: ReplayMoment): ReplaySt
       return heldMs < HALT_LASTS_MS ? REST : lapsed(replay, 'not-resumed', now)
     case 'CANCELLED':
     case 'FINISHED':
-      return heldMs < KEPT_MS ? REST : { kind: 'forget' }
+      return heldMs < (hasRun(replay) ? KEPT_MS : UNRUN_KEPT_MS) ? REST : { kind: 'forget' }
     case 'CANARY':
     case 'RUNNING':
       return stepOfRun(replay, moment)
@@ -89,19 +91,22 @@ export function stopOf(replay: ReplayDocument, counts: ReplayCounts): { failed: 
   return failed / of > replay.stopOnFailureRate ? { failed, of } : undefined
 }
 
-/** So far ahead, and so much unsent, at most: that is what a pause comes too late for. */
-const LOOKAHEAD_MS = 1_000
+/** So far ahead, and so much unsent, at most: that is what a pause, a stop or a cancel comes too late for. */
+export const LOOKAHEAD_MS = 100
+/** So much of what nobody could plan in time is made up for, a look ahead at a time: a busy moment costs no rate. */
+const MADE_UP_MS = 500
 /** In one write. */
 const MOST_TURNS = 250
 
 /**
- * The instants of the next ones. They follow each other at the rate, whenever they are planned, so that nothing drifts; time
- * in which nothing could be planned is not made up for, so that nothing bursts.
+ * The instants of the next ones. They follow each other at the rate, whenever they are planned, so that nothing drifts. A
+ * longer time in which nothing could be planned is not made up for, so that nothing bursts.
  */
 export function turnsOf(replay: ReplayDocument, { moved, waiting }: ReplayCounts, now: number): number[] {
   if (replay.isWalked) return []
   const gapMs = 1_000 / replay.ratePerSecond
-  const first = Math.max(now, replay.nextAt)
+  const hasBegun = moved > replay.start.moved
+  const first = Math.max(hasBegun ? now - MADE_UP_MS : now, replay.nextAt)
   const mostUnsent = Math.max(1, Math.ceil(LOOKAHEAD_MS / gapMs))
   const canaryLeft = replay.isProven ? Infinity : replay.start.moved + replay.canary - moved
   const room = Math.min(mostUnsent - waiting, canaryLeft, MOST_TURNS)
