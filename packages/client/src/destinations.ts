@@ -2,7 +2,7 @@ import { check } from '@secondwind/resilience/rules'
 import { onVersion, type Call, type Caller, type ChangeCall } from './caller.ts'
 import { refuseUnless } from './check/fields.ts'
 import { listing, type Listing } from './listing.ts'
-import type { Destination, DestinationLimits } from './wire/destination.ts'
+import type { ComingBack, Destination, DestinationLimits } from './wire/destination.ts'
 import type { Page } from './wire/page.ts'
 
 /** `/destinations`. A destination is named by the name it was given, or by its origin. */
@@ -39,20 +39,13 @@ export interface DestinationSettingsInput extends Why {
   readonly version?: number
 }
 
-export interface PauseInput extends Why {
-  /** It ends by itself: after so long, or at an instant. */
+export interface PauseInput extends Why, ComingBack {
+  /** It ends by itself: after so long, or at an instant; then it comes back as is said beside it. */
   readonly forMs?: number
   readonly until?: number
 }
 
-export interface ResumeInput extends Why {
-  /** The whole limit is there after so long; left out, it doubles every two seconds. */
-  readonly rampMs?: number
-  /** From 0 to 1: pause again when such a part of the last attempts failed. */
-  readonly stopOnFailureRate?: number
-  /** Which attempts are the last: 50 unless told. */
-  readonly overLast?: number
-}
+export interface ResumeInput extends Why, ComingBack {}
 
 const PATH = '/destinations'
 

@@ -11,6 +11,7 @@ import { sayWhen, whenCell } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
+import { COMING_BACK_OPTIONS, comingBackOf } from '../steering/coming-back.ts'
 import type { Table } from '../terminal/table.ts'
 
 const LEVELS: { readonly [level in ControlLevel]: string } = {
@@ -28,6 +29,7 @@ const onCommand: Command = remoteCommand({
     { flag: '--scope <scope>', say: 'all, destination=<origin>, policy=<name> or tenant=<name> (all)' },
     { flag: '--for <duration>', say: 'it ends by itself after so long' },
     { flag: '--until <time>', say: 'it ends by itself then' },
+    ...COMING_BACK_OPTIONS,
     REASON_OPTION,
     { flag: '--dry-run', say: 'only say what it would hold' },
     YES_OPTION,
@@ -91,7 +93,7 @@ function readInput({ options, clock }: RemoteCall): ControlInput {
       because: ['Whoever finds it on must know why.'],
       next: ['add  --reason <text>'],
     })
-  return { level, scope: where, reason, ...given({ forMs, expiresAt: until }) }
+  return { level, scope: where, reason, ...given({ forMs, expiresAt: until }), ...comingBackOf(options) }
 }
 
 function sayScope(of: ControlScope): string {

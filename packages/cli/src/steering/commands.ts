@@ -4,10 +4,10 @@ import type { Command } from '../command.ts'
 import { given } from '../input/given.ts'
 import { instant } from '../input/read-instant.ts'
 import { duration, oneOf, optional, perSecond, readOptions, text, wholeNumber } from '../input/read-options.ts'
-import { share } from '../input/read-share.ts'
 import { sayWhen } from '../output/say-time.ts'
 import { reasonOf } from '../remote/reason.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
+import { COMING_BACK_OPTIONS, comingBackOf } from './coming-back.ts'
 import { destinationChange } from './destination-change.ts'
 
 const LONGEST_MS = 30 * 86_400_000
@@ -23,14 +23,22 @@ const pauseCommand: Command = destinationChange({
   options: [
     { flag: '--for <duration>', say: 'it ends by itself after so long' },
     { flag: '--until <time>', say: 'it ends by itself then' },
+    ...COMING_BACK_OPTIONS,
   ],
-  examples: ['pause https://api.pay.example --for 30min --reason INC-2231'],
+  examples: [
+    'pause https://api.pay.example --for 30min --reason INC-2231',
+    'pause https://api.pay.example --for 30min --ramp 5min --stop-on-failure-rate 20%',
+  ],
   change: (client, name, { options, clock }) => {
     const { for: forMs, until } = readOptions(options, {
       for: optional(duration(1, LONGEST_MS)),
       until: optional(instant(clock.now(), 'ahead')),
     })
-    return client.destinations.pause(name, { ...given({ forMs, until }), ...reasonOf(options) })
+    return client.destinations.pause(name, {
+      ...given({ forMs, until }),
+      ...comingBackOf(options),
+      ...reasonOf(options),
+    })
   },
   say: (destination, { clock }) => {
     const until = destination.settings?.paused?.until
@@ -47,23 +55,10 @@ const pauseCommand: Command = destinationChange({
 const resumeCommand: Command = destinationChange({
   path: ['resume'],
   summary: 'sends to a paused destination again, step by step',
-  options: [
-    { flag: '--ramp <duration>', say: 'all of its limit is there after so long; else it doubles every two seconds' },
-    { flag: '--stop-on-failure-rate <share>', say: 'pause it again when such a part fails, as 20%' },
-    { flag: '--over-last <number>', say: 'of so many of the last attempts (50)' },
-  ],
+  options: COMING_BACK_OPTIONS,
   examples: ['resume https://api.pay.example --ramp 5min --stop-on-failure-rate 20%'],
-  change: (client, name, { options }) => {
-    const { ramp, stopOnFailureRate, overLast } = readOptions(options, {
-      ramp: optional(duration(1, LONGEST_MS)),
-      stopOnFailureRate: optional(share),
-      overLast: optional(wholeNumber(1, 1_000)),
-    })
-    return client.destinations.resume(name, {
-      ...given({ rampMs: ramp, stopOnFailureRate, overLast }),
-      ...reasonOf(options),
-    })
-  },
+  change: (client, name, { options }) =>
+    client.destinations.resume(name, { ...comingBackOf(options), ...reasonOf(options) }),
   say: destination => {
     const { rampMs } = destination.settings?.resumed ?? {}
     const how =

@@ -1,3 +1,5 @@
+import type { ComingBack } from './destination.ts'
+
 /** `retries-off`: first attempts go out. `dispatch-off`: nothing does. `intake-off`: no tasks are taken in. */
 export type ControlLevel = 'retries-off' | 'dispatch-off' | 'intake-off'
 
@@ -8,7 +10,7 @@ export type ControlScope =
   | { readonly kind: 'destination'; readonly destination: string }
 
 /** One throw of the kill switch. */
-export interface Control {
+export interface Control extends ComingBack {
   readonly controlId: string
   /** Whose policies and destinations are meant; absent: everybody's, by order of whoever runs the service. */
   readonly tenant?: string
@@ -35,7 +37,8 @@ export interface Holds {
   readonly isExact: boolean
 }
 
-export interface ControlInput {
+/** What it held comes back, when its time is over, as is said beside it. */
+export interface ControlInput extends ComingBack {
   readonly level: ControlLevel
   readonly scope: ControlScope
   readonly reason: string

@@ -38,13 +38,9 @@ export interface Destination {
 
 export interface DestinationSettings {
   readonly limits?: DestinationLimits
-  readonly paused?: SetBy & { readonly until?: number }
+  readonly paused?: SetBy & ComingBack & { readonly until?: number }
   /** How the last pause was lifted: `limit` grows from one since then. */
-  readonly resumed?: SetBy & {
-    readonly rampMs?: number
-    readonly stopOnFailureRate?: number
-    readonly overLast?: number
-  }
+  readonly resumed?: SetBy & ComingBack
   /** New tasks for it are refused. */
   readonly draining?: SetBy
   readonly forced?: SetBy & { readonly breaker: 'open' | 'closed' | 'auto' }
@@ -57,6 +53,16 @@ export interface SetBy {
   /** Whoever runs the service has set it, and alone takes it back. */
   readonly isByOperator?: true
   readonly reason?: string
+}
+
+/** The way back of what was held. */
+export interface ComingBack {
+  /** The whole limit is there after so long; left out, it doubles every two seconds. */
+  readonly rampMs?: number
+  /** From 0 to 1: pause again when such a part of the last attempts failed. */
+  readonly stopOnFailureRate?: number
+  /** Which attempts are the last: 50 unless told. */
+  readonly overLast?: number
 }
 
 /** Instead of what every destination has. */

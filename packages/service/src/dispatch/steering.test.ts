@@ -274,6 +274,32 @@ describe('a destination that is resumed under a stop rule', () => {
     )
   })
 
+  it('by its own time is judged by the rule that the pause was given', async () => {
+    const lanes = { breaker: { window: 'consecutive', consecutiveFailures: 1e6 } } as const
+    const { world, by, startedAt, set, sentAt } = await setting({ behaviourOf: () => DOWN, lanes })
+    await set({ paused: { ...by, until: startedAt + 5_000, ...rule } })
+    await world.clock.advance(1_100)
+    await world.enqueueMany(10)
+    await world.clock.advance(30_000)
+    assert.ok(sentAt().length <= 3, `${sentAt().length} were sent`)
+    const { document } = (await world.store.record({ kind: 'destination', id: LANE }))!
+    assert.equal((document as DestinationSettings).paused!.by, 'system')
+  })
+
+  it('is judged after a kill switch, too, and paused by itself alone', async () => {
+    const lanes = { breaker: { window: 'consecutive', consecutiveFailures: 1e6 } } as const
+    const { world, startedAt, control, sentAt } = await setting({ behaviourOf: () => DOWN, lanes })
+    await control({ expiresAt: startedAt + 5_000, ...rule })
+    await world.clock.advance(1_100)
+    await world.enqueueMany(10)
+    await world.clock.advance(30_000)
+    assert.ok(sentAt().length <= 3, `${sentAt().length} were sent`)
+    const { document } = (await world.store.record({ kind: 'destination', id: LANE }))!
+    const { by: who, isByOperator } = (document as DestinationSettings).paused!
+    assert.deepEqual([who, isByOperator], ['system', true])
+    assert.equal(await world.store.record({ kind: 'destination', id: laneOfAll(LANE) }), undefined)
+  })
+
   it('stays open when they succeed', async () => {
     const { world, by, set } = await setting()
     await set({ resumed: { ...by, ...rule } })

@@ -10,6 +10,7 @@ import { destinationNamed } from '../destinations/find-destination.ts'
 import type { PolicyBook } from '../policies/policy-book.ts'
 import { didYouMean } from '../requests/near-words.ts'
 import { invalid } from '../requests/validation.ts'
+import { checkComingBack, comingBackOf } from '../schemas/coming-back.ts'
 import type { ControlInput } from '../schemas/control.ts'
 
 export async function readControl(
@@ -34,6 +35,7 @@ export async function readControl(
     createdBy,
     isByOperator,
     ...(expiresAt !== undefined && { expiresAt }),
+    ...comingBackOf(input),
   }
 }
 
@@ -93,10 +95,12 @@ function destinationScope(name: string | undefined, caller: Caller, { orders }: 
   ]
 }
 
-function readEnd({ expiresAt, forMs }: ControlInput, context: ApiContext): readonly [number | undefined, Problem[]] {
+function readEnd(input: ControlInput, context: ApiContext): readonly [number | undefined, Problem[]] {
+  const { expiresAt, forMs } = input
   const [now, wallNow] = [context.clock.now(), context.wallNow()]
-  if (expiresAt === undefined) return [forMs === undefined ? undefined : now + forMs, []]
-  const problems: Problem[] = []
+  const hasEnd = (expiresAt ?? forMs) !== undefined
+  const problems = checkComingBack(input, { hasEnd, ends: 'expiresAt or forMs' })
+  if (expiresAt === undefined) return [forMs === undefined ? undefined : now + forMs, problems]
   if (forMs !== undefined)
     problems.push({ at: 'forMs', is: forMs, say: 'must not stand beside expiresAt: one of them' })
   if (expiresAt <= wallNow) problems.push({ at: 'expiresAt', is: expiresAt, say: 'must be an instant that is to come' })

@@ -132,6 +132,18 @@ describe('POST /destinations/{name}/…', () => {
     assert.deepEqual(settings, { version: 1, resumed: { since, by: 'local', isByOperator: true } })
   })
 
+  it('keeps how a pause comes back by itself, and refuses that of one that does not', async () => {
+    const served = await serve()
+    const { paused } = (await say(served, 'pause', { forMs: 1_000, stopOnFailureRate: 0.2 })).settings
+    assert.deepEqual([paused.rampMs, paused.stopOnFailureRate, paused.overLast], [60_000, 0.2, 50])
+    await served.clock.advance(1_000)
+    const { settings } = (await served.ask('GET', `/destinations/${ORIGIN}`)).json
+    assert.deepEqual([settings.resumed.since, settings.resumed.stopOnFailureRate], [served.clock.now(), 0.2])
+    const { status, json } = await served.ask('POST', `/destinations/${ORIGIN}/pause`, { body: { rampMs: 5 } })
+    assert.equal(status, 400)
+    assert.deepEqual(json.problems[0].say, 'goes with forMs or until: it says how it comes back by itself')
+  })
+
   it('takes no body for an answer', async () => {
     const served = await serve()
     assert.equal((await say(served, 'pause')).settings.paused.by, 'local')

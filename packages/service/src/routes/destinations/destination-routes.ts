@@ -6,12 +6,12 @@ import type { KnownDestination } from '../../steering/standing-orders.ts'
 import { documentOf } from '../../stores/task-store.ts'
 import { without, type SetBy } from '../../task/destination-settings.ts'
 import { laneOfAll } from '../../task/lane.ts'
-import { WATCHED_RAMP_MS } from '../../task/stop-rule.ts'
 import type { ApiContext } from '../context.ts'
 import { callerOf } from '../requests/caller.ts'
 import { etagOf, IF_MATCH, versionAsked } from '../requests/if-match.ts'
 import { invalid } from '../requests/validation.ts'
 import { answer, refusals } from '../schemas/answers.ts'
+import { checkComingBack, comingBackOf } from '../schemas/coming-back.ts'
 import * as schemas from '../schemas/destination.ts'
 import { operation } from '../schemas/operation.ts'
 import { component, parameters } from '../schemas/schema.ts'
@@ -126,7 +126,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
     },
     (body, by) => {
       const until = pauseEnd(body, context)
-      const paused = { ...by, ...(until !== undefined && { until }) }
+      const paused = { ...by, ...(until !== undefined && { until }), ...comingBackOf(body) }
       return {
         touched: { part: 'paused', isLifted: false },
         apply: settings => ({ ...without(settings, 'resumed'), paused }),
@@ -143,12 +143,8 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
       body: schemas.RESUME_INPUT,
     },
     (body, by) => {
-      const { reason: _, ...ramp } = body
-      const watched = ramp.stopOnFailureRate !== undefined && {
-        rampMs: WATCHED_RAMP_MS,
-        overLast: schemas.DEFAULT_OVER_LAST,
-      }
-      const resumed = { ...by, ...watched, ...ramp }
+      const ramp = comingBackOf(body)
+      const resumed = { ...by, ...ramp }
       return {
         touched: { part: 'paused', isLifted: true },
         apply: settings => ({ ...without(settings, 'paused'), resumed }),
@@ -246,13 +242,18 @@ async function show(place: Place, context: ApiContext): Promise<schemas.ShownDes
   })
 }
 
-function pauseEnd({ forMs, until }: schemas.PauseInput, { clock, wallNow }: ApiContext): number | undefined {
+function pauseEnd(pause: schemas.PauseInput, { clock, wallNow }: ApiContext): number | undefined {
+  const { forMs, until } = pause
   const clocks = { now: clock.now(), wallNow: wallNow() }
-  if (until === undefined) return forMs === undefined ? undefined : clocks.now + forMs
+  const isPast = until !== undefined && until <= clocks.wallNow
   const problems = [
-    ...(forMs === undefined ? [] : [{ at: 'forMs', is: forMs, say: 'must not stand beside until: one of them' }]),
-    ...(until > clocks.wallNow ? [] : [{ at: 'until', is: until, say: 'must be an instant that is to come' }]),
+    ...checkComingBack(pause, { hasEnd: (forMs ?? until) !== undefined, ends: 'forMs or until' }),
+    ...(forMs !== undefined && until !== undefined
+      ? [{ at: 'forMs', is: forMs, say: 'must not stand beside until: one of them' }]
+      : []),
+    ...(isPast ? [{ at: 'until', is: until, say: 'must be an instant that is to come' }] : []),
   ]
   if (problems.length > 0) throw invalid('body', problems)
-  return Math.ceil(storeTimeAt(until, clocks))
+  if (until !== undefined) return Math.ceil(storeTimeAt(until, clocks))
+  return forMs === undefined ? undefined : clocks.now + forMs
 }

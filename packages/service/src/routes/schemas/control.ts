@@ -1,6 +1,8 @@
 import { Type, type TSchema } from 'typebox'
 import { CONTROL_LEVELS, type ControlLevel, type ControlScope } from '../../task/control.ts'
+import type { ComingBack } from '../../task/destination-settings.ts'
 import { reasonField } from './access.ts'
+import { COMING_BACK, SHOWN_COMING_BACK } from './coming-back.ts'
 import { destinationField, durationField, EXAMPLE_TASK_ID, instantField, policyIdField } from './fields.ts'
 import { schemaOf, wordOf, type Schema } from './schema.ts'
 
@@ -11,7 +13,7 @@ export interface Holds {
   readonly isExact: boolean
 }
 
-export interface ShownControl {
+export interface ShownControl extends ComingBack {
   readonly controlId: string
   readonly tenant?: string
   readonly level: ControlLevel
@@ -27,7 +29,7 @@ export interface ShownControl {
   readonly holds?: Holds
 }
 
-export interface ControlInput {
+export interface ControlInput extends ComingBack {
   readonly level: ControlLevel
   readonly scope: {
     readonly kind: ControlScope['kind']
@@ -67,6 +69,7 @@ export const CONTROL_INPUT: Schema<ControlInput> = schemaOf(
         instantField('When it ends by itself; without it, and without forMs, when somebody ends it.'),
       ),
       forMs: Type.Optional(durationField('The same, from now on.')),
+      ...COMING_BACK,
       preview: Type.Optional(Type.Boolean({ description: 'Only say what it would hold: nothing is written.' })),
     },
     {
@@ -109,6 +112,7 @@ export const CONTROL: TSchema = Type.Object(
     isByOperator: Type.Boolean({ description: 'Whoever runs the service has thrown it, and alone ends it.' }),
     endedAt: Type.Optional(Type.Integer({ description: 'When somebody ended it.' })),
     endedBy: Type.Optional(Type.String()),
+    ...SHOWN_COMING_BACK,
     isInForce: Type.Boolean(),
     holds: Type.Optional(
       Type.Object(

@@ -1,8 +1,9 @@
 /** What is said of destinations, and what can be set for them. */
 import { Type, type TSchema } from 'typebox'
-import type { DestinationLimits, DestinationSettings } from '../../task/destination-settings.ts'
+import type { ComingBack, DestinationLimits, DestinationSettings } from '../../task/destination-settings.ts'
 import type { Hold, LaneView } from '../../task/lane-view.ts'
 import { reasonField } from './access.ts'
+import { COMING_BACK, SHOWN_COMING_BACK } from './coming-back.ts'
 import { durationField, instantField } from './fields.ts'
 import { namesOf, schemaOf, wordOf, type Schema } from './schema.ts'
 import { HOLD } from './task.ts'
@@ -93,15 +94,16 @@ const EXAMPLE_SETTINGS: ShownSettings = {
 const ORDERS = {
   limits: Type.Optional(SHOWN_LIMITS),
   paused: Type.Optional(
-    Type.Object({ ...SET_BY, until: Type.Optional(Type.Integer()) }, { description: 'Nothing is sent but by hand.' }),
+    Type.Object(
+      { ...SET_BY, until: Type.Optional(Type.Integer()), ...SHOWN_COMING_BACK },
+      { description: 'Nothing is sent but by hand.' },
+    ),
   ),
   resumed: Type.Optional(
     Type.Object(
       {
         ...SET_BY,
-        rampMs: Type.Optional(Type.Integer()),
-        stopOnFailureRate: Type.Optional(Type.Number()),
-        overLast: Type.Optional(Type.Integer()),
+        ...SHOWN_COMING_BACK,
       },
       { description: 'How the last pause was lifted: `limit` grows from one since then.' },
     ),
@@ -169,16 +171,13 @@ export interface SettingsInput {
   readonly reason?: string
 }
 
-export interface PauseInput {
+export interface PauseInput extends ComingBack {
   readonly reason?: string
   readonly forMs?: number
   readonly until?: number
 }
 
-export interface ResumeInput {
-  readonly rampMs?: number
-  readonly stopOnFailureRate?: number
-  readonly overLast?: number
+export interface ResumeInput extends ComingBack {
   readonly reason?: string
 }
 
@@ -186,9 +185,6 @@ export interface ForceInput {
   readonly breaker: 'open' | 'closed' | 'auto'
   readonly reason?: string
 }
-
-/** Enough for a share to say something. */
-export const DEFAULT_OVER_LAST = 50
 
 const closed = { additionalProperties: false }
 const reason = Type.Optional(reasonField)
@@ -210,31 +206,14 @@ export const PAUSE_INPUT: TSchema = Type.Object(
     reason,
     forMs: Type.Optional(durationField('It ends by itself after so long.')),
     until: Type.Optional(instantField('It ends by itself then.')),
+    ...COMING_BACK,
   },
   closed,
 )
 
 export const RESUME_INPUT: TSchema = Type.Object(
   {
-    rampMs: Type.Optional(
-      durationField('The whole limit is there after so long; left out, it doubles every two seconds.'),
-    ),
-    stopOnFailureRate: Type.Optional(
-      Type.Number({
-        minimum: 0,
-        maximum: 1,
-        'x-takes': 'a number from 0 to 1',
-        description: 'Pause again when such a part of the last attempts failed.',
-      }),
-    ),
-    overLast: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 1_000,
-        default: DEFAULT_OVER_LAST,
-        description: 'Which attempts are the last.',
-      }),
-    ),
+    ...COMING_BACK,
     reason,
   },
   closed,
