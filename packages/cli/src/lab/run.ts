@@ -21,7 +21,7 @@ import { drawOn, FILE_READERS, pictureFile, PICTURE_OPTIONS, REPORT_OPTION } fro
 import { labelled, type Page } from '../terminal/page.ts'
 import type { Table } from '../terminal/table.ts'
 import { POLICY_OPTIONS, policyChoiceProblems, readPolicyChoice } from './policy-choice.ts'
-import { measure, middlesOf, sayDrawn, type Measured } from './trials.ts'
+import { measure, middlesOf, numbersOf, sayDrawn, type Measured } from './trials.ts'
 import { readWorld, SCENARIO_ARGUMENT, WORLD_OPTIONS, worldProblems } from './world-options.ts'
 
 export const runCommand: Command = {
@@ -68,7 +68,7 @@ async function run({ words, args, options, terminal }: Call): Promise<Answer> {
       scenario,
       seeds,
       dependency,
-      readings,
+      ...numbersOf(readings),
       withoutRetries: once.readings,
       judgement: verdict.kind,
       next,

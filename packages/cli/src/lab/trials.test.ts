@@ -59,7 +59,10 @@ describe('a report', () => {
   it('and a page say of how many seeds their numbers are the means', async () => {
     const words = ['compare', 'userFacing', 'stripe', ...SMALL, '--runs', '2']
     assert.match(await reportOf(...words), /Means of 2 seeds/)
-    assert.match((await atTerminal(['lab', ...words])).stdout, /\nstripe .*\nMeans of 2 seeds; --csv has the range/)
+    assert.match(
+      (await atTerminal(['lab', ...words])).stdout,
+      /\nstripe .*\nMeans of 2 seeds; --csv and --json have the range/,
+    )
     assert.doesNotMatch((await atTerminal(['lab', ...words.slice(0, -2)])).stdout, /Means of/)
   })
 
@@ -80,6 +83,18 @@ describe('many worlds', () => {
     const two = (await atTerminal([...vary, '--csv', '--runs', '2'])).stdout.split('\n')
     assert.match(two[0]!, /^maxAttempts,amplification,amplificationLow,amplificationHigh,/)
     assert.match(two[3]!, /^3(,-?[\d.]+){21}$/)
+  })
+
+  it('have the same range in their document', async () => {
+    interface Document {
+      readonly variants: { estimates?: { amplification: { mean: number; low: number; high: number } } }[]
+    }
+    const documentOf = async (...words: string[]): Promise<Document> =>
+      JSON.parse((await atTerminal([...vary, ...words])).stdout) as Document
+    const { amplification } = (await documentOf('--json', '--runs', '2')).variants[2]!.estimates!
+    const row = (await atTerminal([...vary, '--csv', '--runs', '2'])).stdout.split('\n')[3]!
+    assert.equal(row.split(',').slice(1, 4).join(), [amplification.mean, amplification.low, amplification.high].join())
+    assert.equal((await documentOf('--json')).variants[2]!.estimates, undefined)
   })
 
   it('are judged by the fewest calls where several serve as many as any', async () => {

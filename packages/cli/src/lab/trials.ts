@@ -1,5 +1,13 @@
 /** Worlds with every seed, the weather the same for all, and all of them read at one dependency. */
-import { middleOf, worstOf, type Reading, type RunResult, type Scenario } from '@secondwind/lab'
+import {
+  estimatesOf,
+  middleOf,
+  worstOf,
+  type Estimates,
+  type Reading,
+  type RunResult,
+  type Scenario,
+} from '@secondwind/lab'
 import type { Terminal } from '../terminal/terminal.ts'
 import { runJobs } from '../threads/run-jobs.ts'
 
@@ -55,6 +63,18 @@ export async function middlesOf(worlds: readonly Measured[], terminal: Terminal)
     .map(({ scenario, middleSeed: seed }) => ({ kind: 'scenario', scenario, seed, isWhole: true }) as const)
   const again = (await runJobs(jobs, { label: 'pictures', terminal })).values()
   return worlds.map(({ only }) => only ?? again.next().value!.result!)
+}
+
+interface Numbers {
+  /** One for each seed. */
+  readonly readings: readonly Reading[]
+  /** Over all of them; absent: one run has no range. */
+  readonly estimates?: Estimates
+}
+
+/** For the document of a world, in every command the same. */
+export function numbersOf(readings: readonly Reading[]): Numbers {
+  return { readings, ...(readings.length > 1 && { estimates: estimatesOf(readings) }) }
 }
 
 /** Which of many runs a picture shows; undefined: there is no other. */

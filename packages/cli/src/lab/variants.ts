@@ -25,7 +25,7 @@ import { drawOn, FILE_READERS, pictureFile, PICTURE_OPTIONS, REPORT_OPTION } fro
 import { wrap, type Page } from '../terminal/page.ts'
 import { showTable, wordsOf, type Column, type Table } from '../terminal/table.ts'
 import { estimateCells, estimateColumns } from './estimate-cells.ts'
-import { measure, middlesOf, sayDrawn } from './trials.ts'
+import { measure, middlesOf, numbersOf, sayDrawn } from './trials.ts'
 import { WORLD_OPTIONS } from './world-options.ts'
 
 /** What every command takes that shows several worlds. */
@@ -74,7 +74,7 @@ export async function compareVariants(
   const verdict = sayBest(comparison)
   const next = seeds.length === 1 ? [typedWith(words, '--runs', '20')] : []
   return {
-    data: { seeds, dependency, what, variants: tried.map(({ name, readings }) => ({ name, readings })) },
+    data: { seeds, dependency, what, variants: tried.map(({ name, readings }) => ({ name, ...numbersOf(readings) })) },
     table,
     show: page => [showVariants(comparison, picture, page), showNumbers(table, seeds.length, page)].join('\n\n'),
     verdict,
@@ -124,7 +124,9 @@ function showNumbers(table: Table, runs: number, page: Page): string {
 
 /** What the numbers are where there are several of each; undefined: there is one. */
 function sayMeans(runs: number): string | undefined {
-  return runs === 1 ? undefined : `Means of ${runs} seeds; --csv has the range of each, with 95 % confidence`
+  return runs === 1
+    ? undefined
+    : `Means of ${runs} seeds; --csv and --json have the range of each, with 95 % confidence`
 }
 
 /** Two are one picture; more are a line each, on one scale. */

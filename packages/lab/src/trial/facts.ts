@@ -15,7 +15,7 @@ export interface Trial {
 /** What a verdict rests on, in numbers; over several seeds as means with the range in which the true one lies. */
 export function factsOf({ dependency, readings, once, seed }: Trial): readonly Fact[] {
   const mean = meanReading(readings)
-  const say = (measure: Measure, show: (value: number) => string): string => sayEstimate(readings, measure, show)
+  const say: Say = (measure, show) => sayEstimate(readings, measure, show)
   return [
     { name: `peak at ${dependency}`, value: say('peakPerSecond', sayRate), note: sayPeak(mean) },
     { name: 'calls per operation', value: say('amplification', sayNumber) },
@@ -28,20 +28,32 @@ export function factsOf({ dependency, readings, once, seed }: Trial): readonly F
       ? [{ name: 'never ended', value: say('unended', sayNumber), note: 'operations; they count as not served' }]
       : []),
     { name: 'goodput', value: say('goodputPerSecond', sayRate) },
-    ...(mean.p50Ms === undefined || mean.p99Ms === undefined
-      ? []
-      : [
-          {
-            name: 'of those served',
-            value: `half within ${say('p50Ms', sayMs)}`,
-            note: `99 in 100 within ${sayMs(mean.p99Ms)}`,
-          },
-        ]),
+    {
+      name: 'longest queue',
+      value: mean.overCapacityMs === undefined ? 'none' : say('longestQueue', sayNumber),
+      note: `${sayShare(mean.wastedShare)} of the work was for nobody`,
+    },
+    ...timesOf(mean, say),
     ...(mean.hadTrouble ? [{ name: 'recovered', value: sayRecovery(readings) }] : []),
     {
       name: 'seed',
       value: readings.length === 1 ? String(seed) : `${readings.length} of them, with 95 % confidence`,
     },
+  ]
+}
+
+type Say = (measure: Measure, show: (value: number) => string) => string
+
+/** Nothing where nobody was served. */
+function timesOf({ p99Ms, deviationMs }: Reading, say: Say): readonly Fact[] {
+  if (p99Ms === undefined || deviationMs === undefined) return []
+  return [
+    {
+      name: 'of those served',
+      value: `half within ${say('p50Ms', sayMs)}`,
+      note: `99 in 100 within ${sayMs(p99Ms)}`,
+    },
+    { name: 'on average', value: say('meanMs', sayMs), note: `standard deviation ${sayMs(deviationMs)}` },
   ]
 }
 

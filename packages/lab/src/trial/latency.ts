@@ -22,6 +22,23 @@ export function servedTogether(groups: readonly CallerMeasures[]): Served {
   return Array.from(counts, ([ms, count]) => ({ ms, count })).toSorted((one, other) => one.ms - other.ms)
 }
 
+/** Mean and deviation of several groups, as if they were one: what differs within each of them, and between them. */
+export function spreadTogether(groups: readonly CallerMeasures[]): {
+  readonly meanMs: number
+  readonly deviationMs: number
+} {
+  const all = groups.map(({ latency }) => latency)
+  const count = sum(all.map(latency => latency.count))
+  const meanMs = sum(all.map(latency => latency.count * latency.meanMs)) / count
+  const squares = sum(
+    all.map(latency => {
+      const within = Math.max(0, latency.count - 1) * latency.varianceMs2
+      return within + latency.count * (latency.meanMs - meanMs) ** 2
+    }),
+  )
+  return { meanMs, deviationMs: count < 2 ? 0 : Math.sqrt(squares / (count - 1)) }
+}
+
 /** So many in a hundred did not take longer; 0 when there are none. */
 export function percentileMs(served: Served, percentile: number): number {
   const rank = Math.max(1, Math.ceil((percentile / 100) * sum(served.map(({ count }) => count))))

@@ -28,6 +28,8 @@ export function sayMissing(readings: readonly Reading[], measure: Measure): stri
 const WHEN_MISSING: { readonly [measure in Measure]?: string } = {
   p50Ms: 'nothing was served',
   p99Ms: 'nothing was served',
+  meanMs: 'nothing was served',
+  deviationMs: 'nothing was served',
   recoveredAfterMs: 'it never recovered',
   overCapacityMs: 'its capacity has no limit',
 }
@@ -44,17 +46,25 @@ const MEASURES: readonly Measure[] = [
   'goodputPerSecond',
   'p50Ms',
   'p99Ms',
+  'meanMs',
+  'deviationMs',
   'lastEndMs',
+  'longestQueue',
   'wastedShare',
   'recoveredAfterMs',
 ]
 
+export type Estimates = { readonly [measure in Measure]?: Estimate }
+
+/** Every measure over all runs; what some of them do not have is left out. */
+export function estimatesOf(readings: readonly Reading[]): Estimates {
+  const found = MEASURES.map(measure => [measure, estimate(readings, measure)] as const)
+  return Object.fromEntries(found.filter(([, one]) => one !== undefined))
+}
+
 /** All measures in their means; what some runs do not have is left out, and a single one that stays down counts. */
 export function meanReading(readings: readonly Reading[]): Reading {
-  const means = MEASURES.flatMap(measure => {
-    const mean = estimate(readings, measure)?.mean
-    return mean === undefined ? [] : [[measure, mean]]
-  })
+  const means = Object.entries(estimatesOf(readings)).map(([measure, { mean }]) => [measure, mean])
   return {
     ...Object.fromEntries(means),
     hadTrouble: readings.some(({ hadTrouble }) => hadTrouble),

@@ -1,6 +1,6 @@
 import type { CallerMeasures, DependencyMeasures, RunResult } from '../measure/result.ts'
 import { largest, sum } from '../measure/totals.ts'
-import { knownOperations, percentileMs, servedTogether } from './latency.ts'
+import { knownOperations, percentileMs, servedTogether, spreadTogether } from './latency.ts'
 
 /** The few numbers by which people compare runs, as they are seen at one dependency. */
 export interface Reading {
@@ -11,6 +11,9 @@ export interface Reading {
   readonly peakTimes: number
   /** Absent: its capacity has no limit. */
   readonly overCapacityMs?: number
+  /** Calls that waited there. */
+  readonly longestQueue: number
+  /** The share of its work that nobody waited for any more. */
   readonly wastedShare: number
   /** Retries and hedges, wherever they went. */
   readonly repeatedCalls: number
@@ -24,6 +27,9 @@ export interface Reading {
   /** Of what was served; absent: nothing was. */
   readonly p50Ms?: number
   readonly p99Ms?: number
+  readonly meanMs?: number
+  /** The standard deviation: the root of the variance. */
+  readonly deviationMs?: number
   /** When the last operation ended. */
   readonly lastEndMs: number
   /** Whether there was a trouble to get over. */
@@ -71,10 +77,10 @@ export function worstOf(runs: readonly Readings[]): string {
   return worst
 }
 
-type OfDependency = 'amplification' | 'peakPerSecond' | 'peakTimes' | 'overCapacityMs' | 'wastedShare'
+type OfDependency = 'amplification' | 'peakPerSecond' | 'peakTimes' | 'overCapacityMs' | 'longestQueue' | 'wastedShare'
 
 function dependencyReading(dependency: DependencyMeasures, busiest: Busiest): Pick<Reading, OfDependency> {
-  const { calls, amplification, peakPerSecond, capacityPerSecond, overCapacityMs, wastedShare } = dependency
+  const { calls, amplification, peakPerSecond, capacityPerSecond, overCapacityMs } = dependency
   // Its own first attempts would not do: down a chain they are made by the retries of those above.
   const calmCalls = amplification === 0 ? 0 : calls / amplification
   const calmPeak = calmCalls * busiest.shareOfAll * busiest.perSecond
@@ -83,7 +89,8 @@ function dependencyReading(dependency: DependencyMeasures, busiest: Busiest): Pi
     peakPerSecond,
     peakTimes: calmPeak === 0 ? 0 : peakPerSecond / calmPeak,
     ...(capacityPerSecond !== undefined && { overCapacityMs }),
-    wastedShare,
+    longestQueue: dependency.longestQueue,
+    wastedShare: dependency.wastedShare,
   }
 }
 
@@ -101,7 +108,11 @@ function clientsReading({ clients, dependencies, recovery, ...time }: RunResult)
     servedShare: known === 0 ? 0 : succeeded / known,
     unended: total(group => group.unended),
     goodputPerSecond: (total(({ perStep }) => sum(perStep.good.slice(0, steps))) * 1_000) / time.durationMs,
-    ...(succeeded > 0 && { p50Ms: percentileMs(served, 50), p99Ms: percentileMs(served, 99) }),
+    ...(succeeded > 0 && {
+      p50Ms: percentileMs(served, 50),
+      p99Ms: percentileMs(served, 99),
+      ...spreadTogether(groups),
+    }),
     lastEndMs: largest(groups.map(({ lastEndAtMs }) => lastEndAtMs)),
     hadTrouble: troubleEndsAtMs !== undefined,
     ...(recoveredAfterMs !== undefined && { recoveredAfterMs }),

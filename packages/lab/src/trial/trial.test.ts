@@ -7,7 +7,7 @@ import { checkScenario } from '../scenario/check-scenario.ts'
 import type { ClientGroup, Scenario } from '../scenario/scenario.ts'
 import { factsOf } from './facts.ts'
 import { checkLimits } from './limits.ts'
-import { estimate, meanReading, middleOf } from './over-seeds.ts'
+import { estimate, estimatesOf, meanReading, middleOf } from './over-seeds.ts'
 import { arrivalsOf, latenciesOf } from './picture.ts'
 import { readingOf, readingsOf, worstOf, type Reading } from './reading.ts'
 import { verdictOf } from './verdict.ts'
@@ -36,8 +36,11 @@ function reading(changes: Partial<Reading>): Reading {
     hadTrouble: true,
     p50Ms: 20,
     p99Ms: 50,
+    meanMs: 22,
+    deviationMs: 6,
     lastEndMs: 1_000,
-    wastedShare: 0,
+    longestQueue: 40,
+    wastedShare: 0.03,
     isMetastable: false,
     ...changes,
   }
@@ -164,7 +167,7 @@ describe('several groups of clients', () => {
     assert.ok(Math.abs(compared[0]!.points.at(-1)!.share - readingOf(result).servedShare) < 1e-9)
   })
 
-  it('are read together: the percentiles are those of all who were served', () => {
+  it('are read together: percentiles, mean and deviation are those of all who were served', () => {
     const calling = (name: string, perSecond: number): ClientGroup => ({
       name,
       calls: name,
@@ -175,9 +178,14 @@ describe('several groups of clients', () => {
       clients: [calling('slow', 10), calling('fast', 90)],
       dependencies: { slow: { serviceMs: 1_000 }, fast: { serviceMs: 10 } },
     })
-    const { p50Ms, p99Ms } = readingOf(result)
+    const { p50Ms, p99Ms, meanMs, deviationMs } = readingOf(result)
     const { slow, fast } = result.clients
     assert.deepEqual([p50Ms, p99Ms], [fast!.latency.p50Ms, slow!.latency.p99Ms])
+    const [slowCount, fastCount] = [slow!.latency.count, fast!.latency.count]
+    const count = slowCount + fastCount
+    const spread = (1_000 - 10) * Math.sqrt((slowCount * fastCount) / (count * (count - 1)))
+    assert.equal(meanMs!.toFixed(6), ((1_000 * slowCount + 10 * fastCount) / count).toFixed(6))
+    assert.equal(deviationMs!.toFixed(6), spread.toFixed(6))
     assert.equal(readingOf({ ...result, clients: { fast: fast! } }).p99Ms, fast!.latency.p99Ms)
   })
 })
@@ -229,6 +237,19 @@ describe('an estimate over seeds', () => {
     const one = reading({ amplification: 1, recoveredAfterMs: 0 })
     const { recoveredAfterMs, amplification, isMetastable } = meanReading([one, reading({ isMetastable: true })])
     assert.deepEqual([recoveredAfterMs, amplification, isMetastable], [undefined, 1, true])
+  })
+
+  it('has a range for each measure that all runs have', () => {
+    const found = estimatesOf([reading({ longestQueue: 40, recoveredAfterMs: 0 }), reading({ longestQueue: 60 })])
+    assert.deepEqual(
+      Object.entries(found.longestQueue!).map(([name, value]) => [name, Math.round(value)]),
+      [
+        ['mean', 50],
+        ['low', -77],
+        ['high', 177],
+      ],
+    )
+    assert.equal(found.recoveredAfterMs, undefined)
   })
 
   it('is shown by the run in the middle', () => {
@@ -323,17 +344,25 @@ describe('the facts', () => {
       'calls per operation: 1 ',
       'served: 80 % 80 % without retries',
       'goodput: 80/s ',
+      'longest queue: 40 3 % of the work was for nobody',
       'of those served: half within 20 ms 99 in 100 within 50 ms',
+      'on average: 22 ms standard deviation 6 ms',
       'recovered: at once ',
       'seed: 7 ',
     ])
   })
 
   it('say what never ended, and leave out the time of those who were served when nobody was', () => {
-    const { p50Ms: _, p99Ms: __, ...nobody } = reading({ unended: 4_040, servedShare: 0, hadTrouble: false })
+    const {
+      p50Ms: _,
+      p99Ms: __,
+      meanMs: ___,
+      deviationMs: ____,
+      ...nobody
+    } = reading({ unended: 4_040, servedShare: 0, hadTrouble: false })
     const said = lines([nobody]).join('\n')
     assert.match(said, /\nnever ended: 4,040 operations; they count as not served\n/)
-    assert.doesNotMatch(said, /of those served|recovered/)
+    assert.doesNotMatch(said, /of those served|on average|recovered/)
   })
 
   it('say from when to when it recovered', () => {
