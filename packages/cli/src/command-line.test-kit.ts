@@ -46,6 +46,17 @@ export async function secondwind(
   return { stdout, stderr, exitCode: await exitCode }
 }
 
+/** A line that was printed to be pasted, in a shell in this folder. */
+export async function pasted(line: string, folder: string): Promise<Ended> {
+  const program = `secondwind() { '${process.execPath}' --conditions=@secondwind/source '${MAIN}' "$@"; }`
+  const child = spawn('sh', ['-c', `${program}\n${line}`], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  const exitCode = new Promise<number | null>(resolve => {
+    child.on('close', code => resolve(code))
+  })
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  return { stdout, stderr, exitCode: await exitCode }
+}
+
 interface Screening {
   readonly columns?: number
   readonly answers?: readonly string[]

@@ -11,6 +11,11 @@ export function typedWith(words: readonly string[], flag: string, value: string)
   return typed([...['--svg', '--html', flag].reduce(without, words), flag, value])
 }
 
+/** What was read from stdin is not there any more when a command is pasted. */
+export function readsInput(words: readonly string[]): boolean {
+  return words.some(word => word === '-' || word.endsWith('=-'))
+}
+
 /** Whichever way it was typed: `--flag value` or `--flag=value`. */
 function without(words: readonly string[], flag: string): readonly string[] {
   return words.filter((word, at) => word !== flag && words[at - 1] !== flag && !word.startsWith(`${flag}=`))

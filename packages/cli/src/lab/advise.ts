@@ -1,6 +1,5 @@
 import { advise, type Advice, type Answers } from '@secondwind/lab'
 import { existsSync } from 'node:fs'
-import { join, parse } from 'node:path'
 import type { Answer, Call, Command, GivenOption, GivenOptions } from '../command.ts'
 import { usageFailure } from '../failure.ts'
 import {
@@ -17,7 +16,7 @@ import {
   yesOrNo,
 } from '../input/read-options.ts'
 import { typed, typedWith } from '../input/typed.ts'
-import { outputPath } from '../output/output-file.ts'
+import { freePath, outputPath } from '../output/output-file.ts'
 import { labelled, type Page } from '../terminal/page.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { aloneProblems, bothOrNeither } from './capacity.ts'
@@ -101,7 +100,7 @@ function sameAnswers(answered: GivenOptions, name: string): readonly string[] {
     const answer = answered[question.name]
     return typeof answer === 'string' ? [flagOf(question.name), answer] : []
   })
-  return ['lab', 'advise', ...flags, '--name', name, '--write', freeName(`${name}.json`)]
+  return ['lab', 'advise', ...flags, '--name', name, '--write', freePath(`${name}.json`)]
 }
 
 function readAnswers(answered: GivenOptions): Omit<Answers, 'capacity' | 'latencyBudgetMs'> & {
@@ -181,16 +180,8 @@ function refuseExisting(path: GivenOption, words: readonly string[]): void {
     code: 'file-exists',
     what: `${path} is there already`,
     because: ['A policy is not written over another.'],
-    next: [typedWith(words, '--write', freeName(path))],
+    next: [typedWith(words, '--write', freePath(path))],
   })
-}
-
-/** The same name with the first number that nothing here has yet. */
-function freeName(path: string): string {
-  const { dir, name, ext } = parse(path)
-  let free = path
-  for (let number = 2; existsSync(free); number++) free = join(dir, `${name}-${number}${ext}`)
-  return free
 }
 
 function showAdvice({ policy, reasons, besides }: Advice, { columns, colors }: Page): string {

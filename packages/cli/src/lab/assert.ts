@@ -12,12 +12,12 @@ import {
   type Reader,
 } from '../input/read-options.ts'
 import { POLICY_ARGUMENT, readPolicy } from '../input/read-policy.ts'
-import { retyped, typed } from '../input/typed.ts'
+import { readsInput, retyped, typed, typedWith } from '../input/typed.ts'
 import { CSV_OPTION } from '../output/csv-option.ts'
 import { showTable, unsaid, type Table } from '../terminal/table.ts'
 import { estimateCells, estimateColumns } from './estimate-cells.ts'
 import { measure } from './trials.ts'
-import { readWorld, SCENARIO_WORDS, WORLD_NAMES, WORLD_OPTIONS, worldProblems } from './world-options.ts'
+import { OTHER_WORLDS, readWorld, SCENARIO_WORDS, WORLD_NAMES, WORLD_OPTIONS, worldProblems } from './world-options.ts'
 
 export const assertCommand: Command = {
   path: ['lab', 'assert'],
@@ -37,7 +37,7 @@ export const assertCommand: Command = {
   run: assertLimits,
 }
 
-async function assertLimits({ args, options, terminal }: Call): Promise<Answer> {
+async function assertLimits({ words, args, options, terminal }: Call): Promise<Answer> {
   const given = args[0] as string
   const readers = {
     scenario: withDefault('outage', text()),
@@ -65,13 +65,19 @@ async function assertLimits({ args, options, terminal }: Call): Promise<Answer> 
   const { dependency, worlds } = await measure([scenario], { seeds }, terminal)
   const checks = checkLimits(worlds[0]!.readings, limits)
   const broken = checks.filter(({ holds }) => !holds)
+  const picture = typed(['lab', 'run', named, '--policy', given, ...retyped(options, WORLD_OPTIONS)])
   return {
     data: { policy, scenario, seeds, dependency, checks, holds: broken.length === 0 },
     table: dataOf(given, checks, seeds.length),
     show: page => showTable(tableOf(checks), page),
     verdict: sayVerdict(checks, broken),
-    next:
-      broken.length === 0 ? [] : [typed(['lab', 'run', named, '--policy', given, ...retyped(options, WORLD_OPTIONS)])],
+    next: [
+      readsInput(words)
+        ? OTHER_WORLDS
+        : broken.length === 0 && seeds.length === 1
+          ? typedWith(words, '--runs', '20')
+          : picture,
+    ],
     exitCode: broken.length === 0 ? EXIT_CODES.done : EXIT_CODES.no,
   }
 }

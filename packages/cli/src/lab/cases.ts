@@ -1,12 +1,14 @@
 import { WORKED_CASES, type Claim, type WorkedCase } from '@secondwind/lab'
 import type { Answer, Call, Command } from '../command.ts'
 import { isOn, numberBetween, readOptions, wholeNumber, withDefault } from '../input/read-options.ts'
+import { typed } from '../input/typed.ts'
 import { CSV_OPTION } from '../output/csv-option.ts'
 import { wrap, type Page } from '../terminal/page.ts'
 import { showTable, unsaid, type Table } from '../terminal/table.ts'
 import { runJobs } from '../threads/run-jobs.ts'
 import { chooseByName } from './choose-by-name.ts'
 import { MEASURED_FIELDS, measuredCells } from './measured-cells.ts'
+import { OTHER_WORLDS } from './world-options.ts'
 
 /** A tenth of the load is enough to tell a claim that holds from one that does not. */
 const USUAL_SCALE = 0.1
@@ -49,7 +51,7 @@ async function showCases({ args, options, terminal }: Call): Promise<Answer> {
     show: page => told.map(one => showCase(one, page)).join('\n\n'),
     // That a claim of others does not hold is a result, and no failure.
     verdict: sayVerdict(claims),
-    next: ['secondwind lab cases --list'],
+    next: [OTHER_WORLDS],
   }
 }
 
@@ -76,6 +78,7 @@ function listOf(chosen: readonly WorkedCase[]): Answer {
     data: chosen.map(({ name, inputs, variants }) => ({ name, inputs, variants: Object.keys(variants(1)) })),
     table,
     show: page => showTable(table, page),
+    next: [typed(['lab', 'run', String(rows[0]![0])])],
   }
 }
 

@@ -51,16 +51,26 @@ async function explain({ args, options, terminal }: Call): Promise<Answer> {
     data: { policy, explanation, checklist },
     show: page =>
       [showExplanation(explanation, page), drawOn(page, picture), showChecklist(checklist, page)].join('\n\n'),
-    next: isOpen ? ['secondwind lab advise'] : nextOf(named, options),
+    verdict: sayVerdict(checklist),
+    // What was read from stdin cannot be read again.
+    next: [isOpen || named === '-' ? typed(['lab', 'advise']) : nextOf(named, options)],
     files: pictureFile(svg, picture),
     exitCode: strict && isOpen ? EXIT_CODES.no : EXIT_CODES.done,
   }
 }
 
-/** What was read from stdin cannot be read again. */
-function nextOf(named: string, options: GivenOptions): readonly string[] {
+function sayVerdict(checklist: readonly ChecklistPoint[]): string {
+  const visible = checklist.filter(({ verdict }) => verdict !== 'not-visible')
+  const open = visible.filter(({ verdict }) => verdict === 'not-met').map(({ id }) => id)
+  const all = `${visible.length} points of the checklist that a policy can show`
+  return open.length === 0
+    ? `All ${all} are met.`
+    : `Of the ${all} ${open.length} ${open.length === 1 ? 'is' : 'are'} not met: ${open.join(', ')}.`
+}
+
+function nextOf(named: string, options: GivenOptions): string {
   const load = retyped(options, [LOAD_OPTION, CAPACITY_OPTION])
-  return named === '-' ? [] : [typed(['lab', 'run', 'outage', '--policy', named, ...load])]
+  return typed(['lab', 'run', 'outage', '--policy', named, ...load])
 }
 
 const LABEL_WIDTH = 25

@@ -2,6 +2,7 @@ import { REPRODUCTIONS, type Finding } from '@secondwind/lab'
 import type { Answer, Call, Command } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { isOn, readOptions } from '../input/read-options.ts'
+import { typed } from '../input/typed.ts'
 import { CSV_OPTION } from '../output/csv-option.ts'
 import { wrap, type Page } from '../terminal/page.ts'
 import { showTable, unsaid, type Table } from '../terminal/table.ts'
@@ -52,9 +53,16 @@ async function reproduce({ args, options, terminal }: Call): Promise<Answer> {
       missed.length === 0
         ? `All ${findings.length} published results come out here too.`
         : `${missed.length} of ${findings.length} published results do not come out here: ${missed.map(({ what }) => what).join('; ')}.`,
-    next: missed.length > 0 && !thorough ? ['secondwind lab reproduce --thorough'] : [],
+    next: [nextOf(all, thorough)],
     exitCode: missed.length === 0 ? EXIT_CODES.done : EXIT_CODES.no,
   }
+}
+
+/** What chance may have spoilt, once more with more runs; else what is claimed elsewhere, and by whom. */
+function nextOf(all: readonly Reproduced[], thorough: boolean): string {
+  const missed = all.filter(({ findings }) => findings.some(({ isReproduced }) => !isReproduced))
+  if (missed.length === 0) return typed(['lab', 'cases'])
+  return typed(['lab', 'reproduce', ...(thorough ? ['--list'] : [...missed.map(({ name }) => name), '--thorough'])])
 }
 
 function listOf(chosen: typeof REPRODUCTIONS): Answer {
@@ -66,6 +74,7 @@ function listOf(chosen: typeof REPRODUCTIONS): Answer {
     data: chosen.map(({ name, source, inputs }) => ({ name, source, inputs })),
     table,
     show: page => showTable(table, page),
+    next: [typed(['lab', 'reproduce', chosen[0]!.name])],
   }
 }
 

@@ -15,14 +15,14 @@ import {
 } from '@secondwind/lab'
 import type { Answer, Call, Command } from '../command.ts'
 import { readOptions } from '../input/read-options.ts'
-import { typed, typedWith } from '../input/typed.ts'
+import { readsInput, typed, typedWith } from '../input/typed.ts'
 import { fileAt } from '../output/output-file.ts'
 import { drawOn, FILE_READERS, pictureFile, PICTURE_OPTIONS, REPORT_OPTION } from '../output/picture-options.ts'
 import { labelled, type Page } from '../terminal/page.ts'
 import type { Table } from '../terminal/table.ts'
 import { POLICY_OPTIONS, policyChoiceProblems, readPolicyChoice } from './policy-choice.ts'
 import { measure, middlesOf, numbersOf, sayDrawn, type Measured } from './trials.ts'
-import { readWorld, SCENARIO_ARGUMENT, WORLD_OPTIONS, worldProblems } from './world-options.ts'
+import { OTHER_WORLDS, readWorld, SCENARIO_ARGUMENT, WORLD_OPTIONS, worldProblems } from './world-options.ts'
 
 export const runCommand: Command = {
   path: ['lab', 'run'],
@@ -134,10 +134,12 @@ function nextOf(
   { kind }: Verdict,
   { words, options, scenario }: Pick<Call, 'words' | 'options'> & { readonly scenario: Scenario },
 ): readonly string[] {
+  if (readsInput(words)) return [OTHER_WORLDS]
   const { budget, runs } = options
   if (scenario.clients.every(({ pipeline }) => pipeline === undefined))
     return [typedWith(words, '--policy', 'userFacing')]
   const tighter = budget === 'off' ? '10%' : '10/s'
   if (kind === 'bad' && budget !== tighter) return [typedWith(words, '--budget', tighter)]
-  return [runs === undefined ? typedWith(words, '--runs', '20') : typedWith(words, '--budget', 'off')]
+  if (runs === undefined) return [typedWith(words, '--runs', '20')]
+  return [typedWith(words, '--budget', budget === 'off' ? '10%' : 'off')]
 }

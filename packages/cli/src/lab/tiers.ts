@@ -9,7 +9,7 @@ import {
   type TierLoad,
   type TierTree,
 } from '@secondwind/lab'
-import type { Answer, Call, Command, Option } from '../command.ts'
+import type { Answer, Call, Command, GivenOptions, Option } from '../command.ts'
 import { isOn, numberBetween, readOptions, wholeNumber, withDefault } from '../input/read-options.ts'
 import { retyped, typed } from '../input/typed.ts'
 import { CSV_OPTION } from '../output/csv-option.ts'
@@ -45,7 +45,6 @@ async function showTiers({ args, options, terminal }: Call): Promise<Answer> {
   const last = loads.at(-1)!
   const simulated = independent ? undefined : await simulate(tiers, failure, terminal)
   const verdict = sayVerdict(last, failure)
-  const alone = tiers.map(({ name, maxAttempts }, index) => `${name}=${index === 0 ? maxAttempts : 1}`)
   const table = tableOf(loads, simulated)
   return {
     data: {
@@ -56,12 +55,18 @@ async function showTiers({ args, options, terminal }: Call): Promise<Answer> {
     table,
     show: page => [drawOn(page, picture), showTable(table, page)].join('\n\n'),
     verdict,
-    next:
-      last.worstCase > tiers[0]!.maxAttempts
-        ? [typed(['lab', 'tiers', ...alone, ...retyped(options, TIER_OPTIONS)])]
-        : [],
+    next: [nextOf(tiers, options)],
     files: pictureFile(svg, picture),
   }
+}
+
+/** With retries at the edge alone; where that is so already, what a budget makes of them. */
+function nextOf(tiers: readonly ChainTier[], options: GivenOptions): string {
+  const [edge, ...inner] = tiers as readonly [ChainTier, ...ChainTier[]]
+  if (inner.every(({ maxAttempts }) => maxAttempts === 1))
+    return typed(['lab', 'compare', JSON.stringify({ maxAttempts: edge.maxAttempts }), '--budget', 'off,10%'])
+  const alone = [`${edge.name}=${edge.maxAttempts}`, ...inner.map(({ name }) => `${name}=1`)]
+  return typed(['lab', 'tiers', ...alone, ...retyped(options, TIER_OPTIONS)])
 }
 
 function readTiers(words: readonly string[]): { tiers: readonly ChainTier[]; problems: readonly Problem[] } {

@@ -18,15 +18,15 @@ import {
 } from '@secondwind/lab'
 import type { Answer, Call, Option } from '../command.ts'
 import { readOptions } from '../input/read-options.ts'
-import { typed, typedWith } from '../input/typed.ts'
+import { readsInput, typed, typedWith } from '../input/typed.ts'
 import { CSV_OPTION } from '../output/csv-option.ts'
-import { fileAt } from '../output/output-file.ts'
+import { fileAt, freePath } from '../output/output-file.ts'
 import { drawOn, FILE_READERS, pictureFile, PICTURE_OPTIONS, REPORT_OPTION } from '../output/picture-options.ts'
 import { wrap, type Page } from '../terminal/page.ts'
 import { showTable, wordsOf, type Column, type Table } from '../terminal/table.ts'
 import { estimateCells, estimateColumns } from './estimate-cells.ts'
 import { measure, middlesOf, numbersOf, sayDrawn } from './trials.ts'
-import { WORLD_OPTIONS } from './world-options.ts'
+import { OTHER_WORLDS, WORLD_OPTIONS } from './world-options.ts'
 
 /** What every command takes that shows several worlds. */
 export const VARIANT_OPTIONS: readonly Option[] = [...WORLD_OPTIONS, ...PICTURE_OPTIONS, REPORT_OPTION, CSV_OPTION]
@@ -72,7 +72,7 @@ export async function compareVariants(
   const picture = arrivalsOf(tried, comparison.scenario, dependency)
   const table = tableOf(comparison)
   const verdict = sayBest(comparison)
-  const next = seeds.length === 1 ? [typedWith(words, '--runs', '20')] : []
+  const next = [nextOf(words, { seeds, html })]
   return {
     data: { seeds, dependency, what, variants: tried.map(({ name, readings }) => ({ name, ...numbersOf(readings) })) },
     table,
@@ -84,6 +84,17 @@ export async function compareVariants(
       ...fileAt(html, () => reportOf(comparison, { picture, table, verdict, next, origin: typed(words) })),
     ],
   }
+}
+
+/** Whether chance decided it; then what there is to see beside the numbers; then whether other weather says the same. */
+function nextOf(
+  words: readonly string[],
+  { seeds, html }: { seeds: readonly number[]; html: string | undefined },
+): string {
+  if (readsInput(words)) return OTHER_WORLDS
+  if (seeds.length === 1) return typedWith(words, '--runs', '20')
+  if (html === undefined) return typedWith(words, '--html', freePath('comparison.html'))
+  return typedWith(words, '--seed', String(seeds.at(-1)! + 1))
 }
 
 interface MeasureColumn extends Column {

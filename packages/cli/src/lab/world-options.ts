@@ -42,6 +42,9 @@ export const SCENARIO_ARGUMENT: Argument = {
   choices: WORLD_NAMES,
 }
 
+/** What to try next where the same world cannot be had again: it came from stdin. */
+export const OTHER_WORLDS: string = typed(['lab', 'cases', '--list'])
+
 export interface WorldChoice {
   /** The world with these policies, then with what --set changes in it, and at last with these changes. */
   readonly at: (choice: PolicyChoice, ...changes: readonly Assignment[]) => Scenario

@@ -1,6 +1,6 @@
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, join, parse } from 'node:path'
 import { Failure } from '../failure.ts'
 import type { Reader } from '../input/read-options.ts'
 import type { Terminal } from '../terminal/terminal.ts'
@@ -34,6 +34,14 @@ function hindranceOf(path: string): string | undefined {
   } catch (error) {
     return (error as Error).message
   }
+}
+
+/** The same name with the first number that nothing here has yet. */
+export function freePath(path: string): string {
+  const { dir, name, ext } = parse(path)
+  let free = path
+  for (let number = 2; existsSync(free); number++) free = join(dir, `${name}-${number}${ext}`)
+  return free
 }
 
 /** The picture or report that somebody asked for, if somebody did. */
