@@ -19,6 +19,8 @@ import { isLoopback } from './loopback.ts'
 import { StartFailure } from './start-failure.ts'
 import { saySkew } from './stores/store-clock.ts'
 import type { TaskStore } from './stores/task-store.ts'
+import { isInForce } from './task/control.ts'
+import { settingsAt } from './task/destination-settings.ts'
 import { LOOPBACK_RULES, parseAllowTarget } from './targets/allow-target.ts'
 import { checkTarget } from './targets/guard.ts'
 import { createHttpTarget } from './targets/http/http-target.ts'
@@ -248,7 +250,15 @@ const MOST_PAGES = 50
 
 async function readService(store: TaskStore, dispatcher: Dispatcher, lag: LoopLag): Promise<ServiceReading> {
   const lanes: LaneReading[] = []
-  const reading = { lanes, now: dispatcher.now(), loopLagMs: lag.takeLongestMs() }
+  const now = dispatcher.now()
+  const { orders } = dispatcher
+  const reading = {
+    lanes,
+    controls: orders.controls.filter(control => isInForce(control, now)),
+    pauses: [...orders.destinations].filter(({ settings }) => settingsAt(settings, now).paused !== undefined).length,
+    now,
+    loopLagMs: lag.takeLongestMs(),
+  }
   try {
     const [counters, health] = await Promise.all([store.counters(), store.health()])
     let cursor: string | undefined

@@ -32,6 +32,8 @@ export const CONTROL_LEVELS = [
   'intake-off', // no tasks are taken in, what waits goes out
 ] as const
 
+export const SCOPE_KINDS: readonly ControlScope['kind'][] = ['all', 'tenant', 'policy', 'destination']
+
 export type ControlScope =
   | { readonly kind: 'all' }
   | { readonly kind: 'tenant'; readonly tenant: string }

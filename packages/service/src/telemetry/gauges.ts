@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from '@prometheus-io/client'
+import { CONTROL_LEVELS, SCOPE_KINDS, type Control } from '../task/control.ts'
 import { TASK_STATUSES } from '../task/task.ts'
 import { BREAKER_STATES, readDestinations, type DestinationReading, type LaneReading } from './destinations.ts'
 import type { Counters, StoreHealth } from '../stores/task-store.ts'
@@ -8,6 +9,10 @@ export interface ServiceReading {
   /** Absent when the store cannot say. */
   readonly store?: { readonly counters: Counters; readonly health: StoreHealth } | undefined
   readonly lanes: readonly LaneReading[]
+  /** The kill switches that are on. */
+  readonly controls: readonly Pick<Control, 'scope' | 'level'>[]
+  /** Destinations that are paused: for one tenant, or for all. */
+  readonly pauses: number
   /** By the store's clock. */
   readonly now: number
   /** Of the event loop, the longest since the last scrape. */
@@ -21,6 +26,8 @@ export class Gauges {
   readonly #storeUp: Gauge
   readonly #clockSkew: Gauge
   readonly #loopLag: Gauge
+  readonly #controls: Gauge<'scope' | 'level'>
+  readonly #pauses: Gauge
   readonly #ofDestination: readonly DestinationGauge[]
   readonly #breakers: Gauge<'destination' | 'state'>
   readonly #mostDestinations: number
@@ -34,6 +41,13 @@ export class Gauges {
     this.#storeUp = plain('retry_store_up', 'Whether the store can be written to.')
     this.#clockSkew = plain('retry_store_clock_skew_seconds', 'How far the wall clock has gone from the store’s.')
     this.#loopLag = plain('retry_event_loop_lag_seconds', 'The latest that the event loop was since the last scrape.')
+    this.#controls = new Gauge({
+      name: 'retry_controls_active',
+      help: 'Kill switches that are on.',
+      labelNames: ['scope', 'level'],
+      registers,
+    })
+    this.#pauses = plain('retry_destinations_paused', 'Destinations that are paused, for one tenant or for all.')
     this.#ofDestination = DESTINATION_GAUGES.map(({ name, help, read }) => {
       const gauge = new Gauge({ name, help, labelNames: ['destination'], registers })
       return { gauge, read }
@@ -46,10 +60,12 @@ export class Gauges {
     })
   }
 
-  show({ store, lanes, now, loopLagMs }: ServiceReading): void {
+  show({ store, lanes, controls, pauses, now, loopLagMs }: ServiceReading): void {
     const destinations = readDestinations(lanes, this.#mostDestinations)
     this.#showStore(store)
     this.#loopLag.set(loopLagMs / 1_000)
+    this.#showControls(controls)
+    this.#pauses.set(pauses)
     this.#showOldestDue(destinations, now)
     // What was shown at the last scrape and is gone must not stand there for ever.
     for (const { gauge } of this.#ofDestination) gauge.reset()
@@ -62,6 +78,15 @@ export class Gauges {
       }
       for (const state of BREAKER_STATES) this.#breakers.set({ destination, state }, breakers[state])
     }
+  }
+
+  /** Each of them, also at 0: an alert must see that one is gone. */
+  #showControls(controls: ServiceReading['controls']): void {
+    for (const kind of SCOPE_KINDS)
+      for (const level of CONTROL_LEVELS) {
+        const active = controls.filter(control => control.scope.kind === kind && control.level === level)
+        this.#controls.set({ scope: kind, level }, active.length)
+      }
   }
 
   /** What nobody knows is left out: 0 would be read as "nothing is due". */

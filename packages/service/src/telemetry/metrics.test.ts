@@ -30,6 +30,8 @@ const NOTHING: ServiceReading = {
     health: { now: NOW, clockSkewMs: 0 },
   },
   lanes: [],
+  controls: [],
+  pauses: 0,
   now: NOW,
   loopLagMs: 0,
 }
@@ -224,6 +226,25 @@ describe('what is', () => {
   })
 })
 
+describe('what was ordered', () => {
+  it('is counted by scope and level, each of them, and shown to be gone when it is', async () => {
+    const control = { scope: { kind: 'tenant', tenant: 'acme' }, level: 'dispatch-off' } as const
+    const { scrape, change } = setting({ controls: [control, control], pauses: 3 })
+    const before = await scrape()
+    const active = samples(before, 'retry_controls_active')
+    assert.equal(active.length, 12)
+    assert.deepEqual(
+      active.filter(sample => !sample.endsWith(' 0')),
+      ['{scope="tenant",level="dispatch-off"} 2'],
+    )
+    assert.deepEqual(samples(before, 'retry_destinations_paused'), ['3'])
+    change({})
+    const after = await scrape()
+    assert.ok(samples(after, 'retry_controls_active').every(sample => sample.endsWith(' 0')))
+    assert.deepEqual(samples(after, 'retry_destinations_paused'), ['0'])
+  })
+})
+
 describe('the text', () => {
   const NAMES = [
     'retry_attempts_total',
@@ -237,6 +258,8 @@ describe('the text', () => {
     'retry_store_up',
     'retry_store_clock_skew_seconds',
     'retry_event_loop_lag_seconds',
+    'retry_controls_active',
+    'retry_destinations_paused',
     'retry_destination_backlog',
     'retry_destination_in_flight',
     'retry_destination_limit',

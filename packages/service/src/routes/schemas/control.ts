@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox'
-import { CONTROL_LEVELS, type ControlLevel, type ControlScope } from '../../task/control.ts'
+import { CONTROL_LEVELS, SCOPE_KINDS, type ControlLevel, type ControlScope } from '../../task/control.ts'
 import type { ComingBack } from '../../task/destination-settings.ts'
 import { reasonField } from './access.ts'
 import { COMING_BACK, SHOWN_COMING_BACK } from './coming-back.ts'
@@ -42,8 +42,6 @@ export interface ControlInput extends ComingBack {
   readonly forMs?: number
   readonly preview?: boolean
 }
-
-const SCOPE_KINDS: readonly ControlScope['kind'][] = ['all', 'tenant', 'policy', 'destination']
 
 const levelField = wordOf(CONTROL_LEVELS, {
   description: 'retries-off: first attempts go out. dispatch-off: nothing does. intake-off: no tasks are taken in.',
