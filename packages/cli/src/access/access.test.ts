@@ -45,7 +45,11 @@ describe('keys', () => {
     assert.equal((await service.inPipe(['tasks', 'list', '--key-file', file])).exitCode, 0)
     const refused = await service.inPipe(['keys', 'list', '--key-file', file])
     assert.deepEqual([refused.exitCode, refused.stderr.startsWith('error scope-missing ')], [4, true])
-    assert.match((await service.inPipe(['keys', 'list', ...asAdmin])).stdout, new RegExp(`\n${keyId}\t`))
+    const listed = await service.inPipe(['keys', 'list', ...asAdmin])
+    assert.match(listed.stdout, new RegExp(`\n${keyId}\t`))
+    assert.match(listed.stderr, /^the keys of every tenant, and operators' own; --tenant <name> shows those of one\n$/)
+    const ofOne = await service.inPipe(['keys', 'list', '--tenant', 'default', ...asAdmin])
+    assert.match(ofOne.stderr, /^the keys of default; with an operator's key --all shows those of everybody\n$/)
   })
 
   it('are rotated with an overlap, and revoked after a yes', async () => {

@@ -28,19 +28,32 @@ export function overlapOf(options: RemoteCall['options']): { readonly overlapMs?
 
 const listCommand: Command = remoteCommand({
   path: ['keys', 'list'],
-  summary: 'every key of the tenant, without what makes it one',
-  options: [{ flag: '--all', say: "of every tenant, and operators' own; for operators" }, ...LIST_OPTIONS],
+  summary: 'every key that you may see, without what makes it one',
+  options: [
+    { flag: '--all', say: "of every tenant, and operators' own, though a tenant is named; for operators" },
+    ...LIST_OPTIONS,
+  ],
   examples: ['keys list', 'keys list --all'],
-  run: call => {
+  run: async call => {
     const { all } = readOptions(call.options, { all: isOn })
-    return answerList(call, {
+    const answer = await answerList(call, {
       listing: call.client.keys.list(all ? { all } : {}),
       idOf: ({ keyId }) => keyId,
       tableOf: keys => keyTable(keys, call.clock.now()),
       noun: 'keys',
     })
+    call.terminal.tell(sayWhose(answer.items as readonly Key[], call.tenant, all))
+    return answer
   },
 })
+
+/** Which keys these are, and how to see others: an operator's key sees them all. */
+function sayWhose(keys: readonly Key[], tenant: string | undefined, all: boolean): string {
+  if (tenant !== undefined && !all)
+    return `the keys of ${tenant}; with an operator's key --all shows those of everybody\n`
+  const isOfAll = keys.some(({ isOperator }) => isOperator)
+  return isOfAll ? "the keys of every tenant, and operators' own; --tenant <name> shows those of one\n" : ''
+}
 
 function keyTable(keys: readonly Key[], now: number): Table {
   return {

@@ -21,6 +21,8 @@ export interface Connection {
   readonly client: Client
   readonly url: string
   readonly hasKey: boolean
+  /** For whom to act, where that was said. */
+  readonly tenant?: string
 }
 
 /** The service that was meant: flags before the environment. Nothing is sent yet. */
@@ -40,7 +42,7 @@ export function connect(options: GivenOptions, environment: NodeJS.ProcessEnv = 
     ...(key !== undefined && { key }),
     ...(tenant !== undefined && { tenant }),
   })
-  return { client, url, hasKey: key !== undefined }
+  return { client, url, hasKey: key !== undefined, ...(tenant !== undefined && { tenant }) }
 }
 
 /** Somebody sits there and waits: they can type it again. */

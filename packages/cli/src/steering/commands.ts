@@ -3,16 +3,15 @@ import { sayMs } from '@secondwind/lab'
 import type { Command } from '../command.ts'
 import { given } from '../input/given.ts'
 import { instant } from '../input/read-instant.ts'
-import { duration, oneOf, optional, perSecond, readOptions, text, wholeNumber } from '../input/read-options.ts'
+import { duration, oneOf, optional, readOptions } from '../input/read-options.ts'
 import { sayWhen } from '../output/say-time.ts'
 import { reasonOf } from '../remote/reason.ts'
-import type { RemoteCall } from '../remote/remote-command.ts'
 import { COMING_BACK_OPTIONS, comingBackOf } from './coming-back.ts'
 import { destinationChange } from './destination-change.ts'
+import { limitsCommand } from './limits.ts'
+import { nameOf, watchIt } from './watch-it.ts'
 
 const LONGEST_MS = 30 * 86_400_000
-
-const nameOf = ({ name, destination }: Destination): string => name ?? destination
 
 const waiting = ({ backlog }: Destination): string =>
   `${backlog.toLocaleString('en')} ${backlog === 1 ? 'task waits' : 'tasks wait'}`
@@ -70,10 +69,6 @@ const resumeCommand: Command = destinationChange({
   next: watchIt,
 })
 
-function watchIt(destination: Destination, { typed }: RemoteCall): readonly string[] {
-  return [typed('destinations', 'get', nameOf(destination)), typed('series', destination.destination)]
-}
-
 const drainCommand: Command = destinationChange({
   path: ['destinations', 'drain'],
   summary: 'takes no new tasks for a destination; what waits goes on',
@@ -107,37 +102,6 @@ const breakerCommand: Command = destinationChange({
   say: destination => `The breaker of ${nameOf(destination)} is ${destination.settings?.forced?.breaker ?? 'auto'}.`,
   next: watchIt,
 })
-
-const limitsCommand: Command = destinationChange({
-  path: ['destinations', 'limits'],
-  summary: 'sets the name and the limits of a destination; what is left out stays as it is',
-  options: [
-    { flag: '--name <name>', say: 'a name for people, which every command takes' },
-    { flag: '--concurrency <number>', say: 'requests under way at once' },
-    { flag: '--rate <rate>', say: 'attempts a second, such as 50/s' },
-  ],
-  examples: ['destinations limits https://api.pay.example --name payments --concurrency 20 --rate 50/s'],
-  change: setLimits,
-  say: destination => `The limits of ${nameOf(destination)} are in force within two seconds.`,
-  next: watchIt,
-})
-
-/** Read first: what is not given is kept, and what somebody else changed meanwhile is not overwritten. */
-async function setLimits(client: RemoteCall['client'], named: string, { options }: RemoteCall): Promise<Destination> {
-  const { name, concurrency, rate } = readOptions(options, {
-    name: optional(text()),
-    concurrency: optional(wholeNumber(1, 100_000)),
-    rate: optional(perSecond()),
-  })
-  const before = await client.destinations.get(named)
-  const rateLimit = rate === undefined ? undefined : { perSecond: rate }
-  return client.destinations.put(named, {
-    ...given({ name: name ?? before.name }),
-    limits: { ...before.settings?.limits, ...given({ concurrency, rateLimit }) },
-    version: before.settings?.version ?? 0,
-    ...reasonOf(options),
-  })
-}
 
 export const STEERING: readonly Command[] = [
   pauseCommand,

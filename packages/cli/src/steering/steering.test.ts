@@ -46,6 +46,26 @@ describe('a destination', () => {
     assert.deepEqual([name, settings?.limits], ['payments', { concurrency: 20, rateLimit: { perSecond: 50 } }])
   })
 
+  it('gets a breaker and a retry budget of its own, field by field', async () => {
+    const { url, aTask, client, inPipe } = await aService()
+    await client.waitFor((await aTask('200')).taskId)
+    const limitsAfter = async (...flags: string[]): Promise<unknown> => {
+      const { stdout, stderr, exitCode } = await inPipe(['destinations', 'limits', url, ...flags, '--json'])
+      assert.equal(exitCode, 0, stderr)
+      return (JSON.parse(stdout) as Destination).settings?.limits
+    }
+    await limitsAfter('--breaker-failure-rate', '30%', '--breaker-min-calls', '5')
+    const ratio = { kind: 'ratio', ratio: 0.05, windowMs: 10_000, minRetries: 7 }
+    assert.deepEqual(await limitsAfter('--breaker-open', '1min', '--retry-budget', '5%', '--min-retries', '7'), {
+      breaker: { failureRate: 0.3, minCalls: 5, openMs: 60_000 },
+      budget: ratio,
+    })
+    const { budget } = (await limitsAfter('--retry-budget', '5/s')) as { budget: unknown }
+    assert.deepEqual(budget, { kind: 'rate', perSecond: 5, burst: 5 })
+    const wrong = await inPipe(['destinations', 'limits', url, '--retry-budget', 'much'])
+    assert.match(wrong.stderr, /--retry-budget must be a part such as 10%, or a rate such as 5\/s/)
+  })
+
   it('is drained, and its breaker set by hand, until that is undone', async () => {
     const { url, aTask, client, inPipe } = await aService()
     await client.waitFor((await aTask('200')).taskId)
