@@ -14,6 +14,8 @@ export interface Command {
   readonly summary: string
   readonly arguments?: readonly Argument[]
   readonly options?: readonly Option[]
+  /** What it does not know is told by the command itself, with all else that is wrong; else the parser tells it alone. */
+  readonly tellsUnknown?: true
   /** Lines that work when pasted. */
   readonly examples: readonly string[]
   /** Only an exit code: it has said what there was to say while it ran. */
@@ -44,6 +46,8 @@ export interface Call {
   readonly args: readonly (string | readonly string[] | undefined)[]
   /** By name, in camel case; `true` for a switch, a list for one that may be repeated. */
   readonly options: GivenOptions
+  /** Words that are neither, of a command that tells them itself. */
+  readonly unknown: readonly string[]
   readonly terminal: Terminal
 }
 

@@ -4,7 +4,7 @@ import { usageFailure, type Failure } from './failure.ts'
 import type { Terminal } from './terminal/terminal.ts'
 import { VERSION } from './version.ts'
 
-type Run = (command: Command, args: Call['args'], options: GivenOptions) => Promise<void>
+type Run = (command: Command, read: Pick<Call, 'args' | 'options' | 'unknown'>) => Promise<void>
 
 /** The tree of commands: nouns, and below them their verbs. It throws what it cannot read, and prints nothing but help. */
 export function createParser(
@@ -32,9 +32,10 @@ export function createParser(
 }
 
 function addCommand(program: Parser, command: Command, run: Run): void {
-  const { path, summary, arguments: args = [], options = [], examples } = command
+  const { path, summary, arguments: args = [], options = [], examples, tellsUnknown = false } = command
   const group = path.slice(0, -1).reduce(groupOf, program)
   const parser = group.command(path.at(-1)!).description(summary).copyInheritedSettings(group)
+  parser.allowUnknownOption(tellsUnknown).allowExcessArguments(tellsUnknown)
   for (const { usage, say } of args) parser.argument(usage, say)
   const common = COMMON_OPTIONS.filter(({ flag }) => !options.some(own => own.flag === flag))
   for (const { flag, say, choices, isRepeatable } of [...options, ...common]) {
@@ -45,7 +46,11 @@ function addCommand(program: Parser, command: Command, run: Run): void {
   parser
     .addHelpText('after', `\nExamples:\n${examples.map(line => `  $ secondwind ${line}`).join('\n')}`)
     .action(async (...given: unknown[]) => {
-      await run(command, given.slice(0, args.length) as Call['args'], parser.opts<GivenOptions>())
+      await run(command, {
+        args: given.slice(0, args.length) as Call['args'],
+        options: parser.opts<GivenOptions>(),
+        unknown: tellsUnknown ? parser.args.slice(args.length) : [],
+      })
     })
 }
 

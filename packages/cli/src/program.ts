@@ -17,8 +17,9 @@ export async function runProgram(
   terminal: Terminal,
 ): Promise<number> {
   let exitCode: number = EXIT_CODES.done
-  const parser = createParser(commands, terminal, async (command, args, options) => {
-    const answer = await command.run({ words, args, options, terminal })
+  const parser = createParser(commands, terminal, async (command, read) => {
+    const { options } = read
+    const answer = await command.run({ words, ...read, terminal })
     if (typeof answer === 'number') {
       exitCode = answer
       return

@@ -24,7 +24,7 @@ import { settingsAt } from './task/destination-settings.ts'
 import { LOOPBACK_RULES, parseAllowTarget } from './targets/allow-target.ts'
 import { checkTarget } from './targets/guard.ts'
 import { createHttpTarget } from './targets/http/http-target.ts'
-import { tellAll, type DispatchEvents } from './telemetry/events.ts'
+import { tellAll, type DispatchEvents, type OperatorEvents } from './telemetry/events.ts'
 import { liveEvents } from './telemetry/live.ts'
 import type { LaneReading } from './telemetry/destinations.ts'
 import type { ServiceReading } from './telemetry/gauges.ts'
@@ -44,8 +44,8 @@ export interface ServiceOptions {
   /** Where log lines go, one JSON document each. */
   readonly log: (line: string) => void
   readonly logLevel: 'info' | 'error'
-  /** Hears what the dispatcher does, besides metrics and log. */
-  readonly events?: DispatchEvents
+  /** Hears what is done, besides metrics and log. */
+  readonly events?: DispatchEvents & OperatorEvents
   readonly clock?: Clock
 }
 
@@ -141,6 +141,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     isStillAllowed: async caller => keys.isStillGood(caller),
     allow: { hosts: [] },
     live,
+    ...(options.events && { operatorEvents: options.events }),
     metrics: () => metrics.scrape(),
     health: () => healthOf(store),
     version: VERSION,

@@ -1,9 +1,12 @@
-import type { DispatchEvents } from '@secondwind/service'
+import type { DispatchEvents, OperatorEvents, TaskOperated } from '@secondwind/service'
 import { createColors } from 'picocolors'
 import type { Terminal } from '../terminal/terminal.ts'
 
-/** Tells a developer what the service does, a line for each attempt: the first retry is worth watching. */
-export function narrate({ write, out }: Pick<Terminal, 'write' | 'out'>): DispatchEvents {
+/**
+ * Tells a developer what the service does, a line for each attempt and for whatever is done to a task: the first retry is
+ * worth watching.
+ */
+export function narrate({ write, out }: Pick<Terminal, 'write' | 'out'>): DispatchEvents & OperatorEvents {
   const colors = createColors(out.hasColors)
   const say = (line: string): void => write(`${line}\n`)
   return {
@@ -18,9 +21,27 @@ export function narrate({ write, out }: Pick<Terminal, 'write' | 'out'>): Dispat
       const paint = status === 'SUCCEEDED' ? colors.green : colors.red
       say(`${paint('end   ')}  ${taskId}  ${status}${reason === undefined ? '' : ` (${reason})`}  ${attempts}`)
     },
+    taskOperated: ({ taskId, verb, status }) => say(`${colors.cyan(MARKS[verb])}  ${taskId}  ${sayDone(verb, status)}`),
     held: () => undefined,
     orphan: ({ taskId }) => say(`${colors.yellow('late  ')}  ${taskId}  its answer came after its lease had ended`),
     warning: (code, text) => say(`${colors.yellow('warning')} ${code}  ${text}`),
+  }
+}
+
+const MARKS: { readonly [verb in TaskOperated['verb']]: string } = {
+  cancel: 'cancel',
+  'attempt-now': 'now   ',
+  replay: 'replay',
+}
+
+function sayDone(verb: TaskOperated['verb'], status: TaskOperated['status']): string {
+  switch (verb) {
+    case 'cancel':
+      return status === 'IN_FLIGHT' ? 'its request is cut off' : status
+    case 'attempt-now':
+      return 'its next attempt is due at once'
+    case 'replay':
+      return 'attempts from 0, time from now'
   }
 }
 

@@ -13,6 +13,8 @@ export interface RunningProgram {
   readonly introduction: string
   /** All that stderr has said so far. */
   said(): string
+  /** All that stdout has so far. */
+  printed(): string
   kill(signal: NodeJS.Signals): void
   readonly exitCode: Promise<number | null>
 }
@@ -29,7 +31,8 @@ export async function startProgram(words: readonly string[]): Promise<RunningPro
     env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  child.stdout.resume()
+  let printed = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk))
   const exitCode = once(child, 'close').then(([code]) => code as number | null)
   onTestFinished(async () => {
     child.kill('SIGKILL')
@@ -44,5 +47,12 @@ export async function startProgram(words: readonly string[]): Promise<RunningPro
     void exitCode.then(code => reject(new Error(`ended with ${code} before it listened:\n${said}`)))
   })
   const url = /API {2,}(\S+)/.exec(introduction)![1]!
-  return { url, introduction, said: () => said, kill: signal => void child.kill(signal), exitCode }
+  return {
+    url,
+    introduction,
+    said: () => said,
+    printed: () => printed,
+    kill: signal => void child.kill(signal),
+    exitCode,
+  }
 }

@@ -73,6 +73,25 @@ describe('secondwind dev', () => {
     assert.equal(shown.attemptNumber, 3)
   })
 
+  it('prints a line for each attempt, and for what is done to a task', async () => {
+    const program = await startProgram(['dev', '--port', '0', '--data', temporaryDirectory()])
+    const lineOf = async (line: RegExp): Promise<void> => {
+      while (!line.test(program.printed())) await sleep(20)
+    }
+    const act = (method: string, path: string): Promise<Response> =>
+      fetch(`${program.url}/retry-tasks/${path}`, { method })
+    const target = `${program.url}/_flaky/400x2`
+    const { taskId: dead } = (await post(program.url, { targetUrl: target, method: 'POST', delayMs: 600_000 }))!
+    await act('POST', `${dead}/attempt-now`)
+    await lineOf(new RegExp(`^now +${dead}  its next attempt is due at once\n(.*\n)*end +${dead}  EXHAUSTED`, 'm'))
+    await act('POST', `${dead}/replay`)
+    await lineOf(new RegExp(`^replay  ${dead}  attempts from 0, time from now\n(.*\n)*failed  ${dead}`, 'm'))
+    const { taskId: waiting } = (await post(program.url, { targetUrl: target, method: 'POST', delayMs: 600_000 }))!
+    await act('DELETE', waiting)
+    await lineOf(new RegExp(`^cancel  ${waiting}  CANCELLED$`, 'm'))
+    assert.equal(program.printed().match(/^(?:now|replay|cancel) /gm)?.length, 3, 'a line each')
+  })
+
   it('ends with 0 when it is asked to, and says so', async () => {
     const program = await startProgram(['dev', '--port', '0', '--data', temporaryDirectory()])
     program.kill('SIGTERM')
@@ -114,6 +133,24 @@ describe('secondwind serve', () => {
     const { exitCode, stderr } = await secondwind(['serve', '--port', 'x', '--host', 'a b', '--concurrency', '0'])
     assert.equal(exitCode, 2)
     for (const flag of ['--port', '--host', '--concurrency']) assert.ok(stderr.includes(flag), flag)
+  })
+
+  it('says of unknown flags what was meant, together with every other problem of flags, environment and file', async () => {
+    const file = join(temporaryDirectory(), 'secondwind.json')
+    writeFileSync(file, '{ "dat": "./data" }')
+    const words = ['serve', '--prot', '80', '--hots=127.0.0.1', '--port', 'x', 'again', '--config', file, '-z']
+    const { exitCode, stderr } = await secondwind(words, { env: { SECONDWIND_CONCURRENCY: '0' } })
+    assert.equal(exitCode, 2)
+    for (const said of [
+      '--prot is an unknown flag; did you mean --port?',
+      '--hots is an unknown flag; did you mean --host?',
+      '-z is an unknown flag',
+      'again is a word too many',
+      '--port must be a whole number',
+      'SECONDWIND_CONCURRENCY must be',
+      'dat is an unknown field; did you mean data?',
+    ])
+      assert.ok(stderr.includes(said), `${said} is missing in:\n${stderr}`)
   })
 
   it('loses nothing that it answered with 201, however often it is killed, and shows one ending for each', async () => {

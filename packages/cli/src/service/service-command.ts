@@ -6,7 +6,7 @@ import { Failure, problemsFailure } from '../failure.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { introduce } from './introduction.ts'
 import { narrate } from './narrator.ts'
-import { SETTING_OPTIONS, settingsOf } from './settings.ts'
+import { problemsOfUnknown, SETTING_OPTIONS, settingsOf } from './settings.ts'
 import { untilAskedToEnd } from './signals.ts'
 
 /** `serve` and `dev` are one service; they differ in what they allow, and in how they talk. */
@@ -15,7 +15,7 @@ export function serviceCommand({
   ...rest
 }: Pick<Command, 'summary' | 'examples'> & { readonly name: 'serve' | 'dev' }): Command {
   const options = [...SETTING_OPTIONS, { flag: '--json', say: LOG_FORMS[name] }]
-  return { path: [name], options, ...rest, run: call => run(call, name === 'dev') }
+  return { path: [name], options, tellsUnknown: true, ...rest, run: call => run(call, name === 'dev') }
 }
 
 const LOG_FORMS = {
@@ -23,10 +23,11 @@ const LOG_FORMS = {
   dev: 'the log on stdout, a JSON document in each line, instead of a line for each attempt',
 } as const
 
-async function run({ options, terminal }: Call, isDevelopment: boolean): Promise<ExitCode> {
-  const { config, problems } = readConfig(settingsOf(options))
-  if (problems !== undefined)
-    throw problemsFailure({ code: 'wrong-setting', what: 'the service cannot be started like this' }, problems)
+async function run({ options, unknown, terminal }: Call, isDevelopment: boolean): Promise<ExitCode> {
+  const { config, problems = [] } = readConfig(settingsOf(options))
+  const all = [...problemsOfUnknown(unknown), ...problems]
+  if (config === undefined || all.length > 0)
+    throw problemsFailure({ code: 'wrong-setting', what: 'the service cannot be started like this' }, all)
   const asked = untilAskedToEnd()
   const service = await start({
     config,

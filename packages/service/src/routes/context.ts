@@ -7,6 +7,7 @@ import type { BodyStore } from '../bodies/body-store.ts'
 import type { StandingOrders } from '../steering/standing-orders.ts'
 import type { BacklogLimits, TaskStore } from '../stores/task-store.ts'
 import type { Dispatching } from '../task/lane-view.ts'
+import type { OperatorEvents } from '../telemetry/events.ts'
 import type { Live } from '../telemetry/live.ts'
 
 /** All that the API knows of the rest of the service. */
@@ -36,6 +37,8 @@ export interface ApiContext {
   readonly allow: { readonly hosts: readonly string[] }
   /** What can be watched while it happens; routes tell it what they have changed. */
   readonly live: Live
+  /** Hears what somebody does to a task, if anybody wants to. */
+  readonly operatorEvents?: OperatorEvents
   /** Of somebody who has been listening for a while; absent: nobody's leave ends. */
   readonly isStillAllowed?: (caller: Caller) => Promise<boolean>
   readonly metrics: () => Promise<Exposition>

@@ -17,6 +17,18 @@ export interface DispatchEvents {
   warning(code: string, text: string): void
 }
 
+/** What somebody has done to a single task, once it is written. */
+export interface OperatorEvents {
+  taskOperated(event: TaskOperated): void
+}
+
+export interface TaskOperated {
+  readonly taskId: string
+  readonly verb: 'cancel' | 'attempt-now' | 'replay'
+  /** What it is then. */
+  readonly status: TaskStatus
+}
+
 interface OfTask {
   readonly taskId: string
   /** As `laneKey` writes it. */

@@ -4,6 +4,7 @@ import type { Changed, Operating } from '../../stores/task-store.ts'
 import { replayed } from '../../task/accept.ts'
 import type { Task, TaskStatus } from '../../task/task.ts'
 import { changeOf } from '../../task/task-change.ts'
+import type { TaskOperated } from '../../telemetry/events.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import type { PolicyBook } from '../policies/policy-book.ts'
@@ -79,7 +80,7 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
         dispatching.cut(taskId)
         void reply.code(202)
       }
-      return sendChanged(reply, task, context)
+      return sendChanged(reply, { task, verb: 'cancel' }, context)
     },
   )
 
@@ -99,15 +100,12 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
     },
     async (request, reply) => {
       const { taskId } = await ownTask(request, context)
-      return sendChanged(
-        reply,
-        changed(
-          await store.attemptNow(taskId, operating(request, 'task.attempt-now')),
-          taskId,
-          'Only a PENDING task has a next attempt.',
-        ),
-        context,
+      const task = changed(
+        await store.attemptNow(taskId, operating(request, 'task.attempt-now')),
+        taskId,
+        'Only a PENDING task has a next attempt.',
       )
+      return sendChanged(reply, { task, verb: 'attempt-now' }, context)
     },
   )
 
@@ -124,7 +122,8 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
     },
     async (request, reply) => {
       const dead = await ownTask(request, context)
-      return sendChanged(reply, await replay(dead, context, policies, operating(request, 'task.replay')), context)
+      const task = await replay(dead, context, policies, operating(request, 'task.replay'))
+      return sendChanged(reply, { task, verb: 'replay' }, context)
     },
   )
 
@@ -209,8 +208,14 @@ const INSTEAD: { readonly [status in TaskStatus]: string } = {
 }
 
 /** Whoever listens hears of it, too. */
-function sendChanged(reply: FastifyReply, task: Task, context: ApiContext): FastifyReply {
+function sendChanged(
+  reply: FastifyReply,
+  { task, verb }: { readonly task: Task; readonly verb: TaskOperated['verb'] },
+  context: ApiContext,
+): FastifyReply {
+  const { taskId, state } = task
   context.live.stream.taskChanged(changeOf(task))
+  context.operatorEvents?.taskOperated({ taskId, verb, status: state.status })
   return sendTask(reply, task, context)
 }
 
