@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict'
+import { setImmediate as immediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { virtualClock } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
 import type { TargetAnswer } from '../target.ts'
 import type { HttpTargetOptions } from './http-target.ts'
-import { answer, localTarget, rawServer, send, write, type Play, type SendOptions } from './wire.test-kit.ts'
+import {
+  answer,
+  localTarget,
+  rawServer,
+  send,
+  write,
+  type Play,
+  type RawRequest,
+  type SendOptions,
+} from './wire.test-kit.ts'
 
 type Answered = Extract<TargetAnswer, { readonly kind: 'answered' }>
 
@@ -45,6 +55,43 @@ describe('an answer', () => {
     const early = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'
     const got = await answered(write(`${early.repeat(3)}HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\na`))
     assert.deepEqual([got.status, got.response.body, got.headers['link']], [200, 'a', undefined])
+  })
+
+  it('comes after 100 Continue, which nobody had asked for: once or often, whole or in pieces', async () => {
+    const interim = 'HTTP/1.1 100 Continue\r\n\r\n'
+    const verbose = 'HTTP/1.1 100 Continue\r\nserver: a gateway\r\n\r\n'
+    const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'
+    const last = 'HTTP/1.1 503 Service Unavailable\r\nretry-after: 7\r\ncontent-length: 1\r\n\r\na'
+    for (const before of [interim, interim.repeat(3), verbose, interim + hints + interim]) {
+      const got = await answered(write(before + last), { method: 'POST', body: Buffer.from('x') })
+      assert.deepEqual([got.status, got.headers['retry-after'], got.response.body], [503, '7', 'a'], before)
+    }
+    const inPieces = async ({ socket }: RawRequest): Promise<void> => {
+      socket.setNoDelay(true)
+      for (const byte of verbose + last) {
+        socket.write(byte)
+        await immediate()
+      }
+    }
+    assert.deepEqual((await answered(request => void inPieces(request))).response.body, 'a')
+  })
+
+  it('that holds the words of an interim one in its body keeps them', async () => {
+    const body = 'HTTP/1.1 100 Continue\r\n\r\n'
+    const apart = async ({ socket }: RawRequest): Promise<void> => {
+      socket.setNoDelay(true)
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`)
+      await immediate()
+      socket.write(body)
+    }
+    assert.equal((await answered(request => void apart(request))).response.body, body)
+  })
+
+  it('of the next request on the same connection may come after 100 Continue, too', async () => {
+    const server = await rawServer(write('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\na'))
+    const target = localTarget({ connections: 1 })
+    for (let n = 0; n < 3; n++) assert.equal((await send(target, server.url)).kind, 'answered')
+    assert.equal(server.connections, 1)
   })
 
   it('may have no body, be in chunks, or end with its connection', async () => {

@@ -3,6 +3,7 @@ import { getCACertificates } from 'node:tls'
 import { callbackify } from 'node:util'
 import { buildConnector } from 'undici'
 import type { Guard } from '../guard.ts'
+import { skipInterim } from './skip-interim.ts'
 
 export interface ConnectorOptions {
   readonly guard: Guard
@@ -42,6 +43,8 @@ export function createConnector({ guard, port, connectTimeoutMs, ca }: Connector
     // The name stays the host's: it is what the certificate and the server are asked for.
     const socket: unknown = open(options, (...answer) => {
       connecting.delete(socket as Socket)
+      const [, opened] = answer
+      if (opened) skipInterim(opened)
       callback(...answer)
     })
     connecting.add(socket as Socket)

@@ -75,14 +75,19 @@ const TLS_CODE =
   /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERROR_IN_C|INVALID_(?:CA|PURPOSE)|PATH_LENGTH_|HOSTNAME_MISMATCH)/
 
 /** What undici calls a broken socket when it was the answer that it does not understand. */
-const BROKEN_RULES: readonly unknown[] = ['bad response', 'bad upgrade']
+const BROKEN_RULES: { readonly [message: string]: string } = {
+  // Behind it another protocol is spoken: there is no answer to wait for.
+  'bad upgrade': 'the target sent 101 Switching Protocols, which nobody had asked for; its answer was not read',
+  'bad response': 'the target sent 100 Continue with headers that have no end',
+}
 
 function causeOf(error: unknown, code: string, isSent: boolean): FailureCause {
   const { message, syscall } = (error ?? {}) as { readonly message?: unknown; readonly syscall?: unknown }
   if (error instanceof TargetError) return { errorCode: error.code, say: error.message }
   if (code === 'target-forbidden') return { errorCode: code, say: String(message) }
   if (error instanceof errors.HTTPParserError) return brokenRule(error.message)
-  if (code === 'UND_ERR_SOCKET' && BROKEN_RULES.includes(message)) return unaskedInterim(message)
+  const broken = code === 'UND_ERR_SOCKET' ? BROKEN_RULES[String(message)] : undefined
+  if (broken !== undefined) return { errorCode: 'bad-response', say: broken }
   const known = CAUSES[code]
   if (known !== undefined) return { errorCode: known }
   if (TLS_CODE.test(code)) return { errorCode: 'tls' }
@@ -90,15 +95,6 @@ function causeOf(error: unknown, code: string, isSent: boolean): FailureCause {
   // A connection on which nothing comes back any more, not even the acknowledgement of a byte.
   if (code === 'ETIMEDOUT') return { errorCode: isSent ? 'reset' : 'connect-timeout' }
   return { errorCode: isSent ? 'network-error' : 'connect-failed' }
-}
-
-/** While a request is under way undici gives up for these two alone. */
-function unaskedInterim(message: unknown): FailureCause {
-  const what = message === 'bad upgrade' ? '101 Switching Protocols' : '100 Continue'
-  return {
-    errorCode: 'bad-response',
-    say: `the target sent ${what}, which nobody had asked for; its answer was not read`,
-  }
 }
 
 /** The parser names the rule in brackets, in words of its own and not of the answer's. */
