@@ -20,6 +20,11 @@ const PLANTED: readonly (readonly [place: string, line: string, problem: string]
   ['idempotency/src/claim/decide.ts', 'crypto.randomUUID()', 'pure rules may not use crypto'],
   ['service/src/task/accept.ts', 'throw new Error()', 'pure rules may not use throw'],
   [
+    'service/src/task/accept.ts',
+    `import { hash } from 'node:crypto'`,
+    'pure rules may not import a node: module: node:crypto',
+  ],
+  [
     'resilience/src/retry/decide.ts',
     `import { systemClock } from '../ports/system-clock.ts'`,
     'pure rules may not import a port: resilience/src/ports/system-clock.ts',

@@ -95,7 +95,7 @@ export const ROOMS: readonly Room[] = [
       ...TIMERS,
       ...CHANCE,
     ],
-    imports: [{ say: 'a port', path: /-> .*\/ports\//, typesAllowed: true }],
+    imports: [{ say: 'a port', path: /-> .*\/ports\//, typesAllowed: true }, NODE],
     why: 'a rule receives values and returns values; the shell reads the clock and draws the die',
   },
   {

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { GiveUpReason } from '@secondwind/resilience'
 import type { Lane } from './lane.ts'
 import type { AttemptEnd } from './task.ts'
@@ -9,14 +8,11 @@ export interface Death extends Lane {
   readonly lastAttempt?: AttemptEnd | undefined
 }
 
-/** 96 bits: two causes of one tenant are never taken for one. */
-const CAUSE_ID_CHARACTERS = 16
-
-/** The same name for tasks that died of the same thing, in every store and version. */
-export function causeOf({ tenant, destination, reason, lastAttempt }: Death): string {
+/** The same text for tasks that died of the same thing, in every store and version; its hash is the name of the cause. */
+export function causeText({ tenant, destination, reason, lastAttempt }: Death): string {
   const { responseStatus = null, errorCode = null, errorMessage = '' } = lastAttempt ?? {}
   const parts = [tenant, destination, reason, responseStatus, errorCode, fingerprintOf(errorMessage)]
-  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, CAUSE_ID_CHARACTERS)
+  return JSON.stringify(parts)
 }
 
 /** What a message begins with tells causes apart; a page of HTML behind it does not. */

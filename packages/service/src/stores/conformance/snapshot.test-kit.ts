@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { causeOf, fingerprintOf } from '../../task/cause.ts'
+import { fingerprintOf } from '../../task/cause.ts'
+import { causeIdOf } from '../cause-id.ts'
 import { laneKey, queueKey } from '../../task/lane.ts'
 import type { ReplayCounts } from '../../task/replay/counts.ts'
 import type { DeadLetter } from '../../task/replay/dead-letter.ts'
@@ -77,7 +78,7 @@ export async function snapshotOf(store: TaskStore, scope: Scope): Promise<Snapsh
 function comparable({ sampleTaskIds, errorMessage, ...cause }: Cause, tasks: readonly Task[]): Cause {
   const dead = new Map(tasks.map(task => [task.taskId, task]))
   for (const taskId of sampleTaskIds)
-    assert.equal(causeIdOf(dead.get(taskId)!), cause.causeId, 'a sample is of its cause')
+    assert.equal(causeOf(dead.get(taskId)!), cause.causeId, 'a sample is of its cause')
   assert.equal(
     new Set(sampleTaskIds).size,
     Math.min(3, cause.count),
@@ -137,7 +138,7 @@ export function checkPromises(snapshot: Snapshot): void {
       assert.ok(kept.has(`${tenant} ${request.storedBody.bodyRef}`), 'the body of a task is there as long as it is')
 
   const died = new Map<string, number>()
-  for (const causeId of tasks.map(causeIdOf)) if (causeId !== undefined) died.set(causeId, (died.get(causeId) ?? 0) + 1)
+  for (const causeId of tasks.map(causeOf)) if (causeId !== undefined) died.set(causeId, (died.get(causeId) ?? 0) + 1)
   assert.deepEqual(new Map(causes.map(({ causeId, count }) => [causeId, count])), died, 'causes hold all dead letters')
   const dead = tasks.filter(({ state }) => state.status === 'EXHAUSTED').map(({ taskId }) => taskId)
   assert.deepEqual(deadLetters.map(({ taskId }) => taskId).toSorted(), dead.toSorted(), 'dead letters are all there')
@@ -164,8 +165,8 @@ export function checkProgress(before: Snapshot, after: Snapshot): void {
   }
 }
 
-function causeIdOf(task: Task): string | undefined {
-  return task.state.status === 'EXHAUSTED' ? causeOf({ ...task, reason: task.state.reason }) : undefined
+function causeOf(task: Task): string | undefined {
+  return task.state.status === 'EXHAUSTED' ? causeIdOf({ ...task, reason: task.state.reason }) : undefined
 }
 
 function statusesOf(tasks: readonly Task[]): { [status in TaskStatus]: number } {

@@ -1,4 +1,4 @@
-import { causeOf } from '../../task/cause.ts'
+import { causeIdOf } from '../cause-id.ts'
 import type { Task, TaskState } from '../../task/task.ts'
 import type { Cause } from '../task-store.ts'
 
@@ -18,7 +18,7 @@ export class CauseBook {
   readonly #graves = new Map<string, Grave>()
 
   add(task: Task, { reason, endedAt }: Dead): void {
-    const causeId = causeOf({ ...task, reason })
+    const causeId = causeIdOf({ ...task, reason })
     const grave = this.#graves.get(causeId)
     if (grave !== undefined) {
       grave.lastAt = Math.max(grave.lastAt, endedAt)
@@ -32,7 +32,7 @@ export class CauseBook {
   }
 
   remove(task: Task, { reason }: Dead): void {
-    const causeId = causeOf({ ...task, reason })
+    const causeId = causeIdOf({ ...task, reason })
     const { taskIds } = this.#graves.get(causeId)!
     taskIds.delete(task.taskId)
     if (taskIds.size === 0) this.#graves.delete(causeId)

@@ -1,4 +1,4 @@
-import { causeOf } from '../../task/cause.ts'
+import { causeIdOf } from '../cause-id.ts'
 import { deadLetterOf, type DeadLetter } from '../../task/replay/dead-letter.ts'
 import type { AttemptRow, Task } from '../../task/task.ts'
 import { cursorOf } from '../cursor.ts'
@@ -67,7 +67,7 @@ function isWanted(task: Task, filter: TaskFilter): boolean {
     createdAt < (filter.createdTo ?? Infinity) &&
     (filter.endedFrom === undefined || endedAt >= filter.endedFrom) &&
     (filter.endedTo === undefined || endedAt < filter.endedTo) &&
-    (filter.causeId === undefined || (reason !== undefined && causeOf({ ...task, reason }) === filter.causeId))
+    (filter.causeId === undefined || (reason !== undefined && causeIdOf({ ...task, reason }) === filter.causeId))
   )
 }
 

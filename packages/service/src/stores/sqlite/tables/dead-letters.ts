@@ -1,5 +1,5 @@
 import type { GiveUpReason } from '@secondwind/resilience'
-import { causeOf } from '../../../task/cause.ts'
+import { causeIdOf } from '../../cause-id.ts'
 import { laneOf } from '../../../task/lane.ts'
 import type { AttemptEnd } from '../../../task/task.ts'
 import type { Connection } from '../file/connection.ts'
@@ -36,7 +36,7 @@ export function createDeadLetters(connection: Connection, spans: Spans): DeadLet
   return {
     add({ seq, lane, reason, lastAttempt, at }) {
       const { tenant, destination } = laneOf(lane.key)
-      const causeId = causeOf({ tenant, destination, reason, lastAttempt })
+      const causeId = causeIdOf({ tenant, destination, reason, lastAttempt })
       const { responseStatus = null, errorCode = null, errorMessage = null } = lastAttempt ?? {}
       insert(seq, lane.laneId, causeId)
       countUp(causeId, lane.laneId, tenant, reason, responseStatus, errorCode, errorMessage, at)

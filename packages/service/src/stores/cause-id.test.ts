@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { causeIdOf } from './cause-id.ts'
+
+describe('a cause', () => {
+  it('has a short name that stays the same from version to version', () => {
+    const death = { tenant: 'acme', destination: 'https://api.example', reason: 'attempts' } as const
+    const lastAttempt = {
+      outcome: 'transient',
+      responseStatus: 503,
+      errorCode: 'http-503',
+      errorMessage: 'busy',
+    } as const
+    assert.equal(causeIdOf({ ...death, lastAttempt }), '-RJ3xBYgu9b7l9TM')
+    assert.match(causeIdOf(death), /^[\w-]{16}$/)
+  })
+})
