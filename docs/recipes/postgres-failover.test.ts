@@ -2,27 +2,23 @@ import assert from 'node:assert/strict'
 import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { historyOf, observe, retryTransaction } from '@secondwind/resilience'
-import { createPostgres, type PostgresServer } from './postgres-server.test-kit.ts'
+import { startOwnPostgres } from '../../scripts/servers/postgres.ts'
+import { startOrSay } from '../../scripts/servers/real-server.test-kit.ts'
+import type { OwnServer } from '../../scripts/servers/server.ts'
 
 /** Real processes: this file waits for events of a database, and its deadlines are far away. */
 const TEST_MS = 20_000
 
 describe('a service whose database dies and comes back', () => {
-  let postgres: PostgresServer
+  let postgres: OwnServer | undefined
   let pool: Pool
-  let whyNot: string | undefined
 
   beforeAll(async () => {
-    const made = await createPostgres()
-    if (typeof made === 'string') {
-      whyNot = made
-      return
-    }
-    postgres = made
-    await postgres.start()
-    const { port } = postgres
+    postgres = await startOrSay(startOwnPostgres)
+    if (postgres === undefined) return
+    const connectionString = postgres.url
     // #region pool
-    pool = new Pool({ host: '127.0.0.1', port, user: 'postgres', max: 5, connectionTimeoutMillis: 1_000 })
+    pool = new Pool({ connectionString, max: 5, connectionTimeoutMillis: 1_000 })
     pool.on('connect', client => client.on('error', () => {})) // a lost connection is told by its next query, too
     pool.on('error', () => {}) // and nobody waits for an idle one
     // #endregion
@@ -33,7 +29,7 @@ describe('a service whose database dies and comes back', () => {
 
   afterAll(async () => {
     await pool?.end()
-    await postgres?.remove()
+    await postgres?.stop()
   }, TEST_MS)
 
   // #region begin
@@ -68,7 +64,7 @@ describe('a service whose database dies and comes back', () => {
   it(
     'loses nothing and does nothing twice, and nobody waits longer than the deadline',
     async ({ skip }) => {
-      if (whyNot !== undefined) skip(whyNot)
+      const server = postgres ?? skip('no PostgreSQL')
       const acknowledged: string[] = []
       let restarted: Promise<void> | undefined
       let retries = 0
@@ -78,7 +74,7 @@ describe('a service whose database dies and comes back', () => {
           const id = `${writer}/${n}`
           await deposit(id)
           acknowledged.push(id)
-          if (acknowledged.length === 60) restarted = postgres.kill().then(() => postgres.start())
+          if (acknowledged.length === 60) restarted = server.kill().then(() => server.restart())
         }
       }
       await Promise.all([0, 1, 2, 3].map(write))
@@ -96,13 +92,13 @@ describe('a service whose database dies and comes back', () => {
   it(
     'tells its callers at the deadline when it does not come back',
     async ({ skip }) => {
-      if (whyNot !== undefined) skip(whyNot)
-      await postgres.kill()
+      const server = postgres ?? skip('no PostgreSQL')
+      await server.kill()
       const error = await deposit('late', 500).catch((error: unknown) => error)
       const { reason, attempts } = historyOf(error)!
       assert.equal(reason, 'deadline')
       assert.ok(attempts > 1)
-      await postgres.start()
+      await server.restart()
     },
     TEST_MS,
   )
