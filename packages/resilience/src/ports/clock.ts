@@ -26,7 +26,8 @@ export interface Alarm {
   slot: number
   /** Another note of the clock's, while the alarm is new: who was armed before it. */
   behind?: Alarm | undefined
-  ring(): void
+  /** `now`, where the clock has just been read, spares the alarm a look at it. */
+  ring(now?: number): void
 }
 
 export const NOT_ARMED = -1

@@ -8,7 +8,7 @@ import { systemClock } from './system-clock.ts'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] }))
 afterEach(() => void vi.useRealTimers())
 
-function armed(inMs: number, ring: () => void): Alarm {
+function armed(inMs: number, ring: Alarm['ring']): Alarm {
   const alarm = { dueAt: systemClock.monotonic() + inMs, slot: NOT_ARMED, ring }
   systemClock.arm(alarm)
   return alarm
@@ -73,6 +73,21 @@ describe('systemClock', () => {
     assert.equal(rings, 1_000)
     vi.advanceTimersByTime(10)
     assert.equal(rings, 2_500)
+  })
+
+  it('tells whom it rings what time it is, by a reading that is at most 16 rings old', () => {
+    const told: number[] = []
+    for (let n = 0; n < 100; n++) armed(5, now => void told.push(now!))
+    vi.advanceTimersByTime(1)
+    let reading = performance.now() + 5
+    const read = vi.spyOn(performance, 'now').mockImplementation(() => reading++)
+    vi.advanceTimersByTime(10)
+    read.mockRestore()
+    const first = told[0]!
+    assert.deepEqual(
+      told.map(now => now - first),
+      Array.from({ length: 100 }, (_, n) => Math.floor((n + 8) / 16)),
+    )
   })
 
   it('heeds what one ring does to others that are due in the same turn', () => {

@@ -16,6 +16,9 @@ const HOP_MS = 1
 /** Then other work gets its turn: a herd that wakes at once must not hold the event loop. */
 const RINGS_PER_TURN = 1_000
 
+/** Then the clock is read anew: a reading costs about as much as a ring, and a few of those make no difference to it. */
+const RINGS_PER_READING = 16
+
 /** In `slot`: the alarm waits among the newcomers, or has left and still stands there. */
 const NEW = -2
 const GONE = -3
@@ -108,6 +111,23 @@ class SystemClock implements Clock {
     return there
   }
 
+  /** The first of the heap, else the oldest newcomer; newcomers that are not due yet find their place in the heap. */
+  #takeDue(newcomers: Alarm[], now: number): Alarm | undefined {
+    let due = this.#alarms.first
+    if (due !== undefined && due.dueAt <= now) {
+      this.#alarms.remove(due)
+      return due
+    }
+    while ((due = newcomers.pop()) !== undefined) {
+      if (due.slot === NEW && due.dueAt <= now) {
+        due.slot = NOT_ARMED
+        return due
+      }
+      this.#admit(due)
+    }
+    return undefined
+  }
+
   /** Into the heap, unless it has left since it was taken from the pile. */
   #admit(newcomer: Alarm): void {
     if (newcomer.slot === NEW) this.#alarms.add(newcomer)
@@ -145,21 +165,14 @@ class SystemClock implements Clock {
 
   readonly #fire = (): void => {
     this.#forgetTimer()
-    const now = this.monotonic()
+    let now = this.monotonic()
     const newcomers = this.#takeNewcomers()
     let left = RINGS_PER_TURN
     try {
-      let due: Alarm | undefined
-      while ((due = this.#alarms.first) !== undefined && due.dueAt <= now && left-- > 0) {
-        this.#alarms.remove(due)
-        due.ring()
-      }
-      while (left > 0 && (due = newcomers.pop()) !== undefined) {
-        if (due.slot === NEW && due.dueAt <= now) {
-          due.slot = NOT_ARMED
-          left--
-          due.ring()
-        } else this.#admit(due)
+      for (let due = this.#takeDue(newcomers, now); due !== undefined; due = this.#takeDue(newcomers, now)) {
+        due.ring(now)
+        if (--left === 0) break
+        if (left % RINGS_PER_READING === 0) now = this.monotonic()
       }
     } finally {
       // Also when a ring threw: the others are still waiting.

@@ -20,6 +20,12 @@ describe('a compiled policy', () => {
       assert.throws(() => compilePolicy(wrong), InvalidPolicyError)
     const own = Object.assign(Object.create(base) as object, { initialDelayMs: 5 })
     assert.notEqual(compilePolicy(own), compiled)
+    assert.notEqual(compilePolicy(Object.create(base) as object), compiled)
+  })
+
+  it('is not found for a field of another name, though it is undefined', () => {
+    compilePolicy({ maxAttempts: 1 })
+    assert.throws(() => compilePolicy({ attempts: undefined } as RetryPolicyInput), InvalidPolicyError)
   })
 
   it('is not found for what is no record', () => {

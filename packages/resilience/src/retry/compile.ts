@@ -60,17 +60,17 @@ class Shape {
   /** As many fields of its own, and each of them the same: then there is no other. What it inherits is not its own. */
   isThatOf(input: unknown): boolean {
     if (!isObject(input) || Array.isArray(input) !== this.#isList) return false
-    const fields = Object.keys(input)
-    if (fields.length !== this.#fields.length) return false
-    for (let n = 0; n < fields.length; n++) {
-      const field = this.#fields[n]!
+    let found = 0
+    // Of all ways to look through an object the one that makes no list, and costs no search for each value.
+    for (const field in input) {
       // A literal that is made anew has its fields in the same order.
-      if (fields[n] !== field && !fields.includes(field)) return false
+      const place = field === this.#fields[found] ? found : this.#fields.indexOf(field)
       const value = (input as { readonly [field: string]: unknown })[field]
-      const known = this.#values[n]
-      if (value !== known && !(known instanceof Shape && known.isThatOf(value))) return false
+      const known = this.#values[place]
+      if (place < 0 || (value !== known && !(known instanceof Shape && known.isThatOf(value)))) return false
+      found++
     }
-    return true
+    return found === this.#fields.length && found === Object.keys(input).length
   }
 }
 

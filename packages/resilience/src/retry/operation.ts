@@ -78,8 +78,8 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   }
 
   /** The alarm: an attempt has had its time, or a wait is over. */
-  ring(): void {
-    runIn(this.#rest?.context, () => this.#wake())
+  ring(now: number = this.setup.clock.monotonic()): void {
+    runIn(this.#rest?.context, () => this.#wake(now))
   }
 
   onAbort(reason: unknown): void {
@@ -105,10 +105,10 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
     this.#close({ reason: 'permanent', elapsedMs: this.setup.clock.monotonic() - this.startedAt, error })
   }
 
-  #wake(): void {
+  #wake(now: number): void {
     this.#isWaiting = false
     try {
-      if (this.#current === undefined) this.#ask(this.setup.clock.monotonic())
+      if (this.#current === undefined) this.#ask(now)
       else this.#timeOut(this.#current)
     } catch (error) {
       this.crash(error)

@@ -11,21 +11,13 @@ import {
 
 /** Hears the events of the whole process until the returned function is called; operations as they begin. */
 export function observe(observer: Telemetry): () => void {
-  const leavers = [listen(observer), accompanyAll(new Reporter(observer))]
+  const leavers = [listen(observer), accompanyAll(reporter(observer))]
   return () => leavers.forEach(leave => leave())
 }
 
 /** Tells one function what happens to operations. */
-export class Reporter implements Gate {
-  readonly #observer: Telemetry
-
-  constructor(observer: Telemetry) {
-    this.#observer = observer
-  }
-
-  accompany(operation: Accompanied): Companion {
-    return new Report(operation, this.#observer)
-  }
+export function reporter(observer: Telemetry): Gate {
+  return { accompany: operation => new Report(operation, observer) }
 }
 
 class Report implements Companion {

@@ -240,6 +240,14 @@ describe('waiting', () => {
     assert.deepEqual(calls, [0, 22_000], 'twenty seconds and half of the spread')
   })
 
+  it('counts a wait that is given as a date from the wall clock, at the moment of the failure', async () => {
+    const busy = Object.assign(new Error(), { status: 503, headers: {} })
+    const { work, ports, calls, clock } = scripted(busy, 'yes')
+    busy.headers = { 'Retry-After': new Date(clock.now() + 20_000).toUTCString() }
+    await outcomeOf(clock, retry(work, STEADY, { ports }))
+    assert.deepEqual(calls, [0, 22_000])
+  })
+
   it('gives up at once with retry-after-too-long rather than wait past the deadline', async () => {
     const busy = Object.assign(new Error(), {
       status: 503,

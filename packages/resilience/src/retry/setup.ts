@@ -8,7 +8,7 @@ import type { CompiledPolicy } from './compile.ts'
 import { decide, type Decision, type RetryState } from './decide.ts'
 import type { RetryOptions } from './options.ts'
 import type { RetryPolicy } from './policy.ts'
-import { Reporter } from './report.ts'
+import { reporter } from './report.ts'
 
 /** A policy and its surroundings, settled: what any number of operations can have in common. */
 export class Setup<T, A> {
@@ -64,7 +64,7 @@ export function bareSetup(compiled: CompiledPolicy): Setup<any, never> {
 function gatesOf<T, A>({ breaker, gates, telemetry }: RetryOptions<T, A>): readonly Gate[] | undefined {
   // Most calls with options of their own have none of these, and need no list.
   if (!breaker && !gates?.length && !telemetry) return undefined
-  return [...(breaker ? [breaker] : []), ...(gates ?? []), ...(telemetry ? [new Reporter(telemetry)] : [])]
+  return [...(breaker ? [breaker] : []), ...(gates ?? []), ...(telemetry ? [reporter(telemetry)] : [])]
 }
 
 /** No deadline of today lies before it, and no duration after. */

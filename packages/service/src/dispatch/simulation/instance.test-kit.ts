@@ -73,7 +73,7 @@ export class SimulatedProcess implements Clock {
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const alarm: Alarm = { dueAt: this.monotonic() + ms, slot: NOT_ARMED, ring: resolve }
+      const alarm: Alarm = { dueAt: this.monotonic() + ms, slot: NOT_ARMED, ring: () => resolve() }
       this.arm(alarm)
       signal?.addEventListener('abort', () => {
         this.disarm(alarm)
