@@ -17,9 +17,13 @@ export async function readDocument(
   kind: Kind,
   { readInput }: Pick<Terminal, 'readInput'>,
 ): Promise<unknown> {
-  if (named.trimStart().startsWith('{')) return parse(named, kind.what, 'the command line')
-  if (named === '-') return parse(await readInput(), kind.what, 'stdin')
-  return parse(await readText(named, kind), kind.what, named)
+  if (isPath(named)) return parse(await readText(named, kind), kind.what, named)
+  return named === '-' ? parse(await readInput(), kind.what, 'stdin') : parse(named, kind.what, 'the command line')
+}
+
+/** Neither stdin nor the document itself. */
+export function isPath(named: string): boolean {
+  return named !== '-' && !named.trimStart().startsWith('{')
 }
 
 async function readText(path: string, { what, names = [] }: Kind): Promise<string> {

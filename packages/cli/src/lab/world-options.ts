@@ -1,8 +1,9 @@
 import { checkScenario, herdWorld, outageWorld, WORKED_CASES, type Scenario } from '@secondwind/lab'
 import { checkPolicy, type Problem } from '@secondwind/resilience'
+import { dirname } from 'node:path'
 import type { Argument, GivenOptions, Option } from '../command.ts'
 import { problemsFailure, usageFailure } from '../failure.ts'
-import { readDocument } from '../input/read-document.ts'
+import { isPath, readDocument } from '../input/read-document.ts'
 import {
   duration,
   flagOf,
@@ -17,6 +18,7 @@ import {
 import type { Reader } from '../input/read-options.ts'
 import { typed } from '../input/typed.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { withTraces } from './trace-files.ts'
 import { changed, placed, reformed, type Assignment, type PolicyChoice } from './policy-choice.ts'
 
 /** What every command takes that runs a scenario. */
@@ -61,7 +63,7 @@ export async function readWorld(named: string, given: GivenOptions, terminal: Te
   refuseForeign(named, given)
   const document = WORLD_NAMES.includes(named)
     ? undefined
-    : (caseVariant(named, scale) ?? (await readDocument(named, { what: 'scenario', names: NAMES }, terminal)))
+    : (caseVariant(named, scale) ?? (await readScenario(named, terminal)))
   const world = (choice: PolicyChoice): unknown => {
     const { policy = {} } = choice
     if (named === 'outage')
@@ -83,6 +85,14 @@ export async function readWorld(named: string, given: GivenOptions, terminal: Te
     },
     seeds: Array.from({ length: runs }, (_, index) => seed + index),
   }
+}
+
+/** With the traces that it names; from stdin or the command line they are looked for here. */
+async function readScenario(named: string, terminal: Terminal): Promise<unknown> {
+  const read = await readDocument(named, { what: 'scenario', names: NAMES }, terminal)
+  const { document, problems } = await withTraces(read, isPath(named) ? dirname(named) : '.')
+  if (problems.length === 0) return document
+  throw wrongScenario(named, [...problems, ...(checkScenario(document).problems ?? [])])
 }
 
 /** `shop/no retries`: one of the ways to deal with one of the worked cases. */
@@ -123,8 +133,12 @@ function checked(named: string, document: unknown): Scenario {
   const { scenario, problems } = checkScenario(document)
   if (scenario !== undefined) return scenario
   if (checkPolicy(document).policy !== undefined) throw isPolicy(named)
+  throw wrongScenario(named, problems)
+}
+
+function wrongScenario(named: string, problems: readonly Problem[]): Error {
   const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
-  throw problemsFailure({ code: 'invalid-scenario', what: `the scenario ${named} has ${count}` }, problems)
+  return problemsFailure({ code: 'invalid-scenario', what: `the scenario ${named} has ${count}` }, problems)
 }
 
 /** Both are JSON in a file, and easily taken for each other. */

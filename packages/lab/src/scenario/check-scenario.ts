@@ -13,6 +13,7 @@ import {
   numberBetween,
   oneOf,
   record,
+  shortly,
   text,
   wholeNumber,
 } from './shape.ts'
@@ -45,11 +46,19 @@ const arrivals = byKind(
     constant: [{ perSecond: rate }],
     ramp: [{ points }, { even: flag }],
     spike: [{ perSecond: rate, peakPerSecond: rate, fromMs: duration(), untilMs: duration() }, { even: flag }],
-    trace: [{ atMs: listOf(duration(), 10_000_000) }],
+    trace: [{ atMs: shortly(listOf(duration(), 10_000_000)) }],
     closed: [{ thinkMs: checkDistribution }],
     together: [{ atMs: duration() }],
   },
-  { rate: 'perSecond', ratePerSecond: 'perSecond', rps: 'perSecond', qps: 'perSecond', load: 'perSecond' },
+  {
+    rate: 'perSecond',
+    ratePerSecond: 'perSecond',
+    rps: 'perSecond',
+    qps: 'perSecond',
+    load: 'perSecond',
+    // The command line reads the file before it asks.
+    atFile: 'atMs, the list itself',
+  },
 )
 
 const group = record(

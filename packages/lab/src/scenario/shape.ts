@@ -36,6 +36,18 @@ export function listOf(shape: Shape, longest: number): Shape {
       : [{ at, is: value, say: `must be a list of 1 to ${longest} entries` }]
 }
 
+/** A list of millions has one slip in every entry, and is told of the first few. */
+export function shortly(list: Shape): Shape {
+  return (value, at) => {
+    const problems = list(value, at)
+    const left = problems.length - MOST_TOLD
+    if (left <= 0) return problems
+    return [...problems.slice(0, MOST_TOLD), { at, is: undefined, say: `has ${left} more like these` }]
+  }
+}
+
+const MOST_TOLD = 10
+
 export function namedBy(shape: Shape, most: number): Shape {
   return (value, at) =>
     isRecord(value) && Object.keys(value).length <= most
