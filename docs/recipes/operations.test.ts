@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { execFile, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { createClient } from '@secondwind/client'
+import { DEFAULT_CONFIG, startService } from '@secondwind/service'
+import { describe, it, onTestFinished, vi } from 'vitest'
+import { readPage } from './pages.ts'
+
+// Processes, sockets and disks take as long as the machine lets them.
+vi.setConfig({ testTimeout: 60_000 })
+
+const run = promisify(execFile)
+
+/** The shell's lines below a heading of the page, as they stand there. */
+function linesBelow(heading: string): string[] {
+  const page = readPage('docs/operations.md')
+  const section = page.split(/^#{2,3} /m).find(part => part.startsWith(`${heading}\n`))
+  assert.ok(section !== undefined, heading)
+  return Array.from(section.matchAll(/^( *)```sh\n(.*?)^ *```/gms), ([, , lines]) => lines!)
+}
+
+/** A service whose directory is `./data` of the folder in which lines are run. */
+async function atWork() {
+  const folder = mkdtempSync(join(tmpdir(), 'secondwind-operations-'))
+  const config = { ...DEFAULT_CONFIG, port: 0, data: join(folder, 'data') }
+  const service = await startService({ config, isDevelopment: true, log: () => {}, logLevel: 'error' })
+  onTestFinished(async () => {
+    await service.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const { host } = new URL(service.url)
+  /** Fails where a line fails, and where the service says no. */
+  const paste = async (heading: string, env: NodeJS.ProcessEnv = {}): Promise<void> => {
+    const blocks = linesBelow(heading)
+    assert.ok(blocks.length > 0, `${heading} has no lines`)
+    const here = blocks.join('\n').replaceAll(/(?:localhost|127\.0\.0\.1):4747/g, host)
+    const script = here.replaceAll(/\bcurl /g, 'curl -sS --fail-with-body ')
+    await run('sh', ['-e', '-c', script], { cwd: folder, env: { ...process.env, ...env } })
+  }
+  return { folder, service, paste, client: createClient({ url: service.url }) }
+}
+
+describe('the page on operations', () => {
+  it('has lines against a storm that pause, switch off, and come back under a stop rule', async () => {
+    const { paste, client } = await atWork()
+    await paste('A storm')
+    const { settings } = await client.destinations.get('https://api.example')
+    assert.deepEqual([settings!.paused, settings!.resumed!.stopOnFailureRate], [undefined, 0.3])
+    const { items } = await client.controls.list().page()
+    assert.deepEqual(
+      items.map(({ level, isInForce }) => [level, isInForce]),
+      [['retries-off', true]],
+    )
+  })
+
+  it('has a line that plans the replay of an outage', async () => {
+    const { paste, client } = await atWork()
+    await paste('Replay after an outage')
+    const { items } = await client.replays.list().page()
+    assert.deepEqual([items.length, items[0]!.ratePerSecond], [1, 20])
+  })
+
+  it('has lines that rotate a key and a secret, with an overlap', async () => {
+    const { paste, client, service } = await atWork()
+    const { secretId: SECRET_ID } = await client.secrets.create({})
+    const made = await client.keys.create({ scopes: ['admin'], isOperator: true, name: 'me' })
+    await paste('Rotate keys and secrets', { KEY: made.key, KEY_ID: made.keyId, SECRET_ID })
+    const still = createClient({ url: service.url, key: made.key })
+    const { items: keys } = await still.keys.list().page()
+    assert.ok(keys[0]!.overlapsUntil !== undefined)
+  })
+
+  it('has lines that back up a running service', async ({ skip }) => {
+    if (spawnSync('sqlite3', ['--version']).status !== 0) skip('no sqlite3 on this machine')
+    const { paste, folder, client } = await atWork()
+    await client.bodies.upload('a large body '.repeat(10_000))
+    await paste('Backup')
+    for (const copy of ['backup.db', 'backup-bodies']) assert.ok(existsSync(join(folder, copy)), copy)
+  })
+})
