@@ -1,9 +1,10 @@
 /**
- * Looking at tasks again and again. One task is looked at when something can have become of it; many are listed every so
- * often, which costs the store one page of its newest.
+ * Looking at tasks again and again. One task is looked at when something can have become of it; many are listed when the
+ * stream of events says that something has happened, which costs the store one page of its newest.
  */
 import { ServiceError, type RetryTask, type TaskFilter } from '@secondwind/client'
 import { readItems } from '../remote/listing.ts'
+import { Changes } from './changes.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
 import type { Page } from '../terminal/page.ts'
 import { showTable } from '../terminal/table.ts'
@@ -37,9 +38,19 @@ interface Many {
 }
 
 /** Until somebody has seen enough. */
-export async function* looksAtMany(
+export async function* looksAtMany(call: Watching, many: Many, signal: AbortSignal | undefined): AsyncGenerator<Look> {
+  const changes = new Changes(call, many.filter, many.everyMs)
+  try {
+    yield* looksAfter(changes, call, many, signal)
+  } finally {
+    changes.leave()
+  }
+}
+
+async function* looksAfter(
+  changes: Changes,
   { client, clock }: Watching,
-  { filter, limit, everyMs }: Many,
+  { filter, limit }: Many,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Look> {
   let known = new Map<string, RetryTask>()
@@ -55,7 +66,7 @@ export async function* looksAtMany(
     const show = (page: Page): string =>
       tasks.length === 0 ? 'No tasks match.' : showTable(taskTable(tasks, clock.now()), page)
     yield { changed, show }
-    await clock.sleep(everyMs, signal)
+    await changes.next(signal)
   }
 }
 

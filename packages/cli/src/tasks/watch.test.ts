@@ -1,7 +1,8 @@
 import type { RetryTask } from '@secondwind/client'
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { aService } from '../remote/service.test-kit.ts'
+import { inPipe } from '../command-line.test-kit.ts'
+import { aService, anAnswer } from '../remote/service.test-kit.ts'
 
 describe('tasks watch', () => {
   it('says a line for each change of a task until it ends, and exits with 0 if it succeeded', async () => {
@@ -38,6 +39,33 @@ describe('tasks watch', () => {
     assert.deepEqual([changesOf(taskId).at(0), changesOf(taskId).at(-1)], ['PENDING', 'SUCCEEDED'])
     assert.deepEqual([changesOf(stays.taskId), exitCode], [['PENDING'], 0])
   })
+
+  it('sees of many what has happened as the service tells it, however seldom it would look by itself', async () => {
+    const { aTask, inPipe } = await aService()
+    const { taskId } = await aTask('200', { delayMs: 1_500 })
+    const words = ['tasks', 'watch', '--every', '1h', '--for', '5s', '--ndjson']
+    const { stdout } = await inPipe(words)
+    const seen = stdout
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line) as RetryTask)
+    assert.deepEqual([seen.at(-1)!.taskId, seen.at(-1)!.status], [taskId, 'SUCCEEDED'])
+  }, 20_000)
+
+  it('looks every so often where the stream is refused', async () => {
+    const asked: string[] = []
+    const url = await anAnswer((request, response) => {
+      const path = new URL(request.url!, 'http://127.0.0.1').pathname
+      asked.push(path)
+      const isList = path === '/retry-tasks'
+      const type = isList ? 'application/json' : 'application/problem+json'
+      response.writeHead(isList ? 200 : 403, { 'content-type': type })
+      response.end(JSON.stringify(isList ? { items: [] } : { status: 403, code: 'scope-missing', title: 'no' }))
+    })
+    await inPipe(['tasks', 'watch', '--every', '500ms', '--for', '2500ms', '--ndjson', '--url', url])
+    assert.ok(asked.includes('/events'))
+    assert.ok(asked.filter(path => path === '/retry-tasks').length >= 3, asked.join(' '))
+  }, 20_000)
 
   it('redraws one page on a terminal, and none that is higher than the screen', async () => {
     const { aTask, client, url, atTerminal } = await aService()

@@ -23,7 +23,7 @@ export const watchCommand: Command = remoteCommand({
   options: [
     ...FILTER_OPTIONS,
     { flag: '--limit <number>', say: `how many of the newest (${USUAL_LIMIT})` },
-    { flag: '--every <duration>', say: 'how often to look at many (2s)' },
+    { flag: '--every <duration>', say: 'how often to look at many where the service does not tell of changes (2s)' },
     { flag: '--for <duration>', say: 'stop after that' },
     { flag: '--ndjson', say: 'a JSON document for each change, one a line; so does --json' },
   ],

@@ -18,6 +18,16 @@ describe.skipIf(!HAS_PTY)(
       assert.match(shown(), /\u001B\[\d+A\u001B\[J[^]*SUCCEEDED/)
     })
 
+    it('many tasks are redrawn as the service tells of them', async () => {
+      const { aTask, url } = await aService()
+      await aTask('200', { delayMs: 8_000 })
+      const { until, type, exitCode } = onPty(['tasks', 'watch', '--every', '1h', '--url', url])
+      await until(/PENDING/)
+      await until(/SUCCEEDED/)
+      type('\u0003')
+      assert.equal(await exitCode, 130)
+    })
+
     it('an interrupt ends the watch and not the task: 130, and how to go on', async () => {
       const { aTask, client, url } = await aService()
       const { taskId } = await aTask('200', { delayMs: 3_600_000 })
