@@ -7,6 +7,8 @@ import type {
   ControlState,
   CountersEvent,
   Destination,
+  ControlEvent,
+  ReplayEvent,
   DestinationEvent,
   Explanation,
   GapEvent,
@@ -38,6 +40,8 @@ const SHAPES: {
   readonly ControlState: Fields<ControlState>
   readonly CountersEvent: Fields<CountersEvent>
   readonly Destination: Fields<Destination>
+  readonly ControlEvent: Fields<ControlEvent>
+  readonly ReplayEvent: Fields<ReplayEvent>
   readonly DestinationEvent: Fields<DestinationEvent>
   readonly Explanation: Fields<Explanation>
   readonly GapEvent: Fields<GapEvent>
@@ -115,6 +119,35 @@ const SHAPES: {
     amplification: 'perhaps',
   },
   CountersEvent: { at: 'always', tasks: 'always', isExact: 'always', lastSecond: 'always' },
+  ControlEvent: {
+    at: 'always',
+    controlId: 'always',
+    level: 'always',
+    scope: 'always',
+    reason: 'always',
+    expiresAt: 'perhaps',
+    createdAt: 'always',
+    createdBy: 'always',
+    isByOperator: 'always',
+    endedAt: 'perhaps',
+    endedBy: 'perhaps',
+    rampMs: 'perhaps',
+    stopOnFailureRate: 'perhaps',
+    overLast: 'perhaps',
+    isInForce: 'always',
+  },
+  ReplayEvent: {
+    at: 'always',
+    replayId: 'always',
+    status: 'always',
+    statusSince: 'always',
+    ratePerSecond: 'always',
+    selected: 'always',
+    counts: 'always',
+    waitsFor: 'perhaps',
+    stopped: 'perhaps',
+    endedFor: 'perhaps',
+  },
   DestinationEvent: { at: 'always', destination: 'always', breaker: 'always', hold: 'perhaps' },
   GapEvent: { because: 'always', missed: 'perhaps' },
   Series: { resolution: 'always', destination: 'perhaps', slots: 'always' },

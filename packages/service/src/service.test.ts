@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { describe, it, onTestFinished, vi } from 'vitest'
+import { listenTo } from './routes/watching/listen.test-kit.ts'
 import { aService, aSink, temporaryDirectory, until } from './service.test-kit.ts'
 
 // Real sockets, real disks: as long as the machine takes.
@@ -38,6 +39,23 @@ describe('the service', () => {
         [3, 200],
       ],
     )
+  })
+
+  it('tells those who listen of kill switches and replays, and those who come back what they have missed', async () => {
+    const service = await aService()
+    const { port } = new URL(service.url)
+    const listening = await listenTo(Number(port), '?types=control,replay')
+    const storm = { level: 'retries-off', scope: { kind: 'all' }, reason: 'INC-2231', forMs: 1_500 }
+    const { controlId } = (await service.call('/controls', storm)).body
+    await listening.until(text => text.includes(`"controlId":"${controlId}"`) && text.includes('"isInForce":true'))
+    const heard = listening.lastId()
+    listening.leave()
+    const plan = { filter: { destination: 'https://api.example' }, ratePerSecond: 10 }
+    const { replayId } = (await service.call('/replays', plan)).body
+    const back = await listenTo(Number(port), '?types=control,replay', { 'last-event-id': heard })
+    await back.until(text => text.includes(replayId) && text.includes('"status":"PLANNED"'))
+    await back.until(text => text.includes('"isInForce":false'))
+    assert.ok(!back.text().includes('event: gap'))
   })
 
   it('sends the same key, the ordinal and the time left with every attempt', async () => {

@@ -9,7 +9,7 @@ import { KeyRing } from './access/key-ring.ts'
 import { SigningSecrets } from './access/signing-secrets.ts'
 import { CallbackRunner } from './callbacks/callback-runner.ts'
 import type { ServiceConfig } from './config.ts'
-import { createDispatcher, type Dispatcher } from './dispatch/dispatcher.ts'
+import { createDispatcher } from './dispatch/dispatcher.ts'
 import { openBodies, openStore, sayStore } from './open-stores.ts'
 import { addPracticeEndpoints } from './practice/practice.ts'
 import { ReplayRunner } from './replays/replay-runner.ts'
@@ -19,18 +19,17 @@ import { isLoopback } from './loopback.ts'
 import { StartFailure } from './start-failure.ts'
 import { saySkew } from './stores/store-clock.ts'
 import type { TaskStore } from './stores/task-store.ts'
-import { isInForce } from './task/control.ts'
-import { settingsAt } from './task/destination-settings.ts'
 import { LOOPBACK_RULES, parseAllowTarget } from './targets/allow-target.ts'
 import { checkTarget } from './targets/guard.ts'
 import { createHttpTarget } from './targets/http/http-target.ts'
+import { ControlTidings } from './telemetry/control-tidings.ts'
 import { tellAll, type DispatchEvents, type OperatorEvents } from './telemetry/events.ts'
 import { liveEvents } from './telemetry/live.ts'
-import type { LaneReading } from './telemetry/destinations.ts'
-import type { ServiceReading } from './telemetry/gauges.ts'
 import { logEvents } from './telemetry/log.ts'
-import { watchLoopLag, type LoopLag } from './telemetry/loop-lag.ts'
+import { watchLoopLag } from './telemetry/loop-lag.ts'
 import { createServiceMetrics } from './telemetry/metrics.ts'
+import { readService } from './telemetry/read-service.ts'
+import { ReplayTidings } from './telemetry/replay-tidings.ts'
 import { Sampling } from './telemetry/sampling.ts'
 import { SeriesBook } from './telemetry/series/series-book.ts'
 import { EventStream } from './telemetry/stream/event-stream.ts'
@@ -112,12 +111,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     backlog: DEFAULT_LIMITS.backlog,
     onProblem: error => api.log.warn({ error }, 'a callback could not be made; it is tried again'),
   })
+  const replayTidings = new ReplayTidings(live.stream, now)
   const replays = new ReplayRunner({
     store,
     clock,
     now,
     serves: partition => dispatcher.serves(partition),
     onMoved: count => metrics.replaysMoved(count),
+    onChanged: (stored, counts) => replayTidings.changed(stored, counts),
     onProblem: error => api.log.warn({ error }, 'a replay could not go on; it is tried again'),
   })
   const upkeep = new AbortController()
@@ -152,7 +153,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const skew = saySkew((await store.health()).clockSkewMs)
   if (skew !== undefined) api.log.warn({ code: 'clock-skew' }, skew)
 
-  const sampling = new Sampling({ ...live, clock, now, store, dispatching: dispatcher })
+  const controlTidings = new ControlTidings({ orders: dispatcher.orders, stream: live.stream, now })
+  dispatcher.orders.onRead(() => controlTidings.look())
+  const onLook = (): void => controlTidings.look()
+  const sampling = new Sampling({ ...live, clock, now, store, dispatching: dispatcher, onLook })
   const closeAll = async (): Promise<void> => {
     upkeep.abort()
     sampling.stop()
@@ -242,37 +246,6 @@ async function healthOf(store: TaskStore): Promise<Health> {
     return { problems: problem === undefined ? [] : [problem], clockSkewMs }
   } catch (error) {
     return { problems: [(error as Error).message], clockSkewMs: 0 }
-  }
-}
-
-/** A scrape looks at no more lanes than this, however many there are. */
-const LANES_PER_PAGE = 200
-const MOST_PAGES = 50
-
-async function readService(store: TaskStore, dispatcher: Dispatcher, lag: LoopLag): Promise<ServiceReading> {
-  const lanes: LaneReading[] = []
-  const now = dispatcher.now()
-  const { orders } = dispatcher
-  const reading = {
-    lanes,
-    controls: orders.controls.filter(control => isInForce(control, now)),
-    pauses: [...orders.destinations].filter(({ settings }) => settingsAt(settings, now).paused !== undefined).length,
-    now,
-    loopLagMs: lag.takeLongestMs(),
-  }
-  try {
-    const [counters, health] = await Promise.all([store.counters(), store.health()])
-    let cursor: string | undefined
-    for (let page = 0; page < MOST_PAGES; page++) {
-      const { items, nextCursor } = await store.laneCounters({ limit: LANES_PER_PAGE, ...(cursor && { cursor }) })
-      lanes.push(...items.map(one => ({ counters: one, view: dispatcher.view(one.lane) })))
-      cursor = nextCursor
-      if (cursor === undefined) break
-    }
-    return { ...reading, store: { counters, health } }
-  } catch {
-    // A store that cannot answer is seen by its absence.
-    return reading
   }
 }
 

@@ -1,5 +1,7 @@
 import type { GiveUpReason } from '@secondwind/resilience'
+import type { Control } from './control.ts'
 import type { Destination } from './destination.ts'
+import type { Replay } from './replay.ts'
 import type { SeriesSlot } from './series.ts'
 import type { AttemptOutcome, Hold, TaskStatus } from './task.ts'
 
@@ -8,7 +10,8 @@ export type ServiceEvent =
   | ({ readonly type: 'task' } & Identified & TaskEvent)
   | ({ readonly type: 'counters' } & Identified & CountersEvent)
   | ({ readonly type: 'destination' } & Identified & DestinationEvent)
-  | ({ readonly type: 'control' | 'replay' } & Identified & OperatorEvent)
+  | ({ readonly type: 'control' } & Identified & ControlEvent)
+  | ({ readonly type: 'replay' } & Identified & ReplayEvent)
   | ({ readonly type: 'gap' } & Identified & GapEvent)
 
 export type EventType = ServiceEvent['type']
@@ -52,10 +55,17 @@ export interface DestinationEvent {
   readonly hold?: Hold
 }
 
-/** Somebody steered the service; the fields are those of what was changed. */
-export interface OperatorEvent {
+/** A kill switch was thrown, was ended, or is over by itself: `isInForce` says which. */
+export interface ControlEvent extends Omit<Control, 'tenant' | 'holds'> {
   readonly at: number
-  readonly [field: string]: unknown
+}
+
+/** A replay has another status; once a second how far one under way has come. */
+export interface ReplayEvent extends Pick<
+  Replay,
+  'replayId' | 'status' | 'statusSince' | 'ratePerSecond' | 'selected' | 'counts' | 'waitsFor' | 'stopped' | 'endedFor'
+> {
+  readonly at: number
 }
 
 /** Something is missing here: read again what must be right. */

@@ -7,7 +7,7 @@ import type { Clock } from '@secondwind/resilience'
 import { Policies } from '../dispatch/policies.ts'
 import type { AuditLine, TaskStore } from '../stores/task-store.ts'
 import { replayed } from '../task/accept.ts'
-import { NO_COUNTS } from '../task/replay/counts.ts'
+import { NO_COUNTS, type ReplayCounts } from '../task/replay/counts.ts'
 import type { DeadLetter } from '../task/replay/dead-letter.ts'
 import { isUnderWay, overlap, type ReplayDocument } from '../task/replay/replay.ts'
 import { countPage, skippedBecause } from '../task/replay/selection.ts'
@@ -25,6 +25,8 @@ export interface ReplayRunnerOptions {
   readonly serves: (partition: number) => boolean
   readonly onProblem: (error: unknown) => void
   readonly onMoved?: (count: number) => void
+  /** One was written, with what has become of its tasks so far. */
+  readonly onChanged?: (stored: StoredReplay, counts: ReplayCounts) => void
 }
 
 /** Between two steps of what is under way: twice in the time that is planned ahead. */
@@ -149,7 +151,7 @@ export class ReplayRunner {
         await this.#move(stored, step, moment)
         return STEP_MS
       case 'become':
-        await writeReplay(store, stored, step.replay, auditOf(stored, step.replay))
+        await this.#write(stored, step.replay, moment.counts, auditOf(stored, step.replay))
         // Whoever waited for it can go on.
         if (step.replay.status !== stored.replay.status) this.#isLookDue = true
         return 0
@@ -168,7 +170,7 @@ export class ReplayRunner {
       candidates.push({ ...letter, hasPolicy: (await this.#policyOf(letter)) !== 'missing' })
     const { gone, nextCursor } = page
     const counted = { candidates, gone, ...(nextCursor !== undefined && { nextCursor }) }
-    await writeReplay(store, stored, countPage(stored.replay, counted, now()))
+    await this.#write(stored, countPage(stored.replay, counted, now()), NO_COUNTS)
   }
 
   async #move(
@@ -195,11 +197,14 @@ export class ReplayRunner {
     if (asks.length > 0) await store.replayMany(asks)
     onMoved?.(asks.length)
     const taken = turns.slice(0, asks.length)
-    await writeReplay(
-      store,
-      stored,
-      afterMove(replay, { taken, ...(cursor !== undefined && { nextCursor: cursor }) }, moment),
-    )
+    const moved = afterMove(replay, { taken, ...(cursor !== undefined && { nextCursor: cursor }) }, moment)
+    await this.#write(stored, moved, moment.counts)
+  }
+
+  async #write(stored: StoredReplay, replay: ReplayDocument, counts: ReplayCounts, audit?: AuditLine): Promise<void> {
+    const { store, onChanged } = this.#options
+    const written = await writeReplay(store, stored, replay, audit)
+    if (written !== undefined) onChanged?.(written, counts)
   }
 
   async #policyOf(letter: DeadLetter): Promise<Exclude<Awaited<ReturnType<Policies['find']>>, undefined>> {

@@ -12,7 +12,15 @@ import { REPLAY, REPLAY_INPUT } from './schemas/replay.ts'
 import { parameters, type ComponentName } from './schemas/schema.ts'
 import { RETRY_TASK_INPUT } from './schemas/task-input.ts'
 import { ATTEMPT, EXPLANATION, RETRY_TASK } from './schemas/task.ts'
-import { COUNTERS_EVENT, DESTINATION_EVENT, GAP_EVENT, SERIES, TASK_EVENT } from './schemas/watching.ts'
+import {
+  CONTROL_EVENT,
+  COUNTERS_EVENT,
+  DESTINATION_EVENT,
+  GAP_EVENT,
+  REPLAY_EVENT,
+  SERIES,
+  TASK_EVENT,
+} from './schemas/watching.ts'
 
 const COMPONENTS: { readonly [name in ComponentName]: TSchema } = {
   Attempt: ATTEMPT,
@@ -21,6 +29,7 @@ const COMPONENTS: { readonly [name in ComponentName]: TSchema } = {
   Cause: CAUSE,
   CountersEvent: COUNTERS_EVENT,
   Control: CONTROL,
+  ControlEvent: CONTROL_EVENT,
   ControlInput: CONTROL_INPUT,
   ControlState: CONTROL_STATE,
   Destination: DESTINATION,
@@ -29,6 +38,7 @@ const COMPONENTS: { readonly [name in ComponentName]: TSchema } = {
   GapEvent: GAP_EVENT,
   Problem: PROBLEM,
   Replay: REPLAY,
+  ReplayEvent: REPLAY_EVENT,
   ReplayInput: REPLAY_INPUT,
   RetryPolicy: RETRY_POLICY,
   RetryPolicyInput: RETRY_POLICY_INPUT,

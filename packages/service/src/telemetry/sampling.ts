@@ -17,6 +17,8 @@ export interface SamplingOptions extends Live {
   readonly now: () => number
   readonly store: Pick<TaskStore, 'laneCounters'>
   readonly dispatching: Pick<Dispatching, 'view'>
+  /** What else is looked at once a second. */
+  readonly onLook?: () => void
 }
 
 /** How many there are, and what happened last, for one audience. */
@@ -58,6 +60,7 @@ export class Sampling implements Alarm {
 
   ring(): void {
     this.#arm()
+    this.#options.onLook?.()
     // A store that takes longer than a second is not asked twice at once.
     if (!this.#isLooking) void this.#look()
   }

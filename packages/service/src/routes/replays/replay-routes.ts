@@ -11,6 +11,7 @@ import {
   type ReplayStatus,
 } from '../../task/replay/replay.ts'
 import { TASK_ID_BYTES } from '../../task/task-id.ts'
+import { replayTold } from '../../telemetry/replay-tidings.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { callerOf } from '../requests/caller.ts'
@@ -22,7 +23,7 @@ import { invalid } from '../requests/validation.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { DEFAULT_PAGE, pageFields, reasonField, taskIdField, type PageQuery } from '../schemas/fields.ts'
 import { operation } from '../schemas/operation.ts'
-import { rateField, type ReplayInput } from '../schemas/replay.ts'
+import { rateField, type ReplayInput, type ShownReplay } from '../schemas/replay.ts'
 import { component, pageOf, parameters, wordOf } from '../schemas/schema.ts'
 import { newSince, replayView } from './replay-view.ts'
 
@@ -79,7 +80,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
       return reply
         .code(201)
         .header('location', `/replays/${stored.replayId}`)
-        .send(await replayView(stored, store, clock.now()))
+        .send(await toldView(stored, context))
     },
   )
 
@@ -172,14 +173,25 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
         if (acted.kind === 'conflict') throw otherVersion(acted.stored.version)
         if (acted.kind === 'refused') throw wrongStatus(acted.stored)
         wakeReplays()
-        return reply.send(await replayView(acted.stored, store, clock.now()))
+        return reply.send(await toldView(acted.stored, context))
       },
     )
 }
 
+/** As whoever changed it sees it, and as those hear of it who listen. */
+async function toldView(stored: StoredReplay, { store, clock, live }: ApiContext): Promise<ShownReplay> {
+  const view = await replayView(stored, store, clock.now())
+  live.stream.tell(replayTold(stored, view.counts))
+  return view
+}
+
 const ACTIONS: readonly { readonly kind: ReplayAction['kind']; readonly summary: string; readonly done: string }[] = [
   { kind: 'run', summary: 'Run a plan as it was read', done: 'It is under way.' },
-  { kind: 'pause', summary: 'Move nothing more for now', done: 'What was moved, a second’s worth, is still sent.' },
+  {
+    kind: 'pause',
+    summary: 'Move nothing more for now',
+    done: 'What was moved, a tenth of a second’s worth, is still sent.',
+  },
   { kind: 'resume', summary: 'Go on, perhaps at another rate', done: 'It is under way.' },
   { kind: 'cancel', summary: 'End it; what was not moved stays dead', done: 'It has ended.' },
 ]

@@ -99,19 +99,24 @@ const inState = {
   expiresAt: Type.Optional(Type.Integer()),
 }
 
+/** As it is told to those who listen, too. */
+export const CONTROL_FIELDS: { readonly [field: string]: TSchema } = {
+  ...inState,
+  createdAt: Type.Integer(),
+  createdBy: Type.String({ description: 'The id of a key, or local.' }),
+  isByOperator: Type.Boolean({ description: 'Whoever runs the service has thrown it, and alone ends it.' }),
+  endedAt: Type.Optional(Type.Integer({ description: 'When somebody ended it.' })),
+  endedBy: Type.Optional(Type.String()),
+  ...SHOWN_COMING_BACK,
+  isInForce: Type.Boolean(),
+}
+
 export const CONTROL: TSchema = Type.Object(
   {
-    ...inState,
+    ...CONTROL_FIELDS,
     tenant: Type.Optional(
       Type.String({ description: 'Whose policies and destinations are meant; absent: everybody’s.' }),
     ),
-    createdAt: Type.Integer(),
-    createdBy: Type.String({ description: 'The id of a key, or local.' }),
-    isByOperator: Type.Boolean({ description: 'Whoever runs the service has thrown it, and alone ends it.' }),
-    endedAt: Type.Optional(Type.Integer({ description: 'When somebody ended it.' })),
-    endedBy: Type.Optional(Type.String()),
-    ...SHOWN_COMING_BACK,
-    isInForce: Type.Boolean(),
     holds: Type.Optional(
       Type.Object(
         {

@@ -156,7 +156,7 @@ const EXAMPLE: ShownReplay = {
 
 const count = (description: string): TSchema => Type.Integer({ description })
 
-const COUNTS = Type.Object({
+export const COUNTS: TSchema = Type.Object({
   moved: count('Began their next generation.'),
   waiting: count('Of these, those whose first attempt has not begun.'),
   underWay: count('First attempts that have begun.'),

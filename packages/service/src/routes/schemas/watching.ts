@@ -8,8 +8,11 @@ import { RESOLUTIONS } from '../../telemetry/series/series.ts'
 import type { SeriesAnswer } from '../../telemetry/series/series-book.ts'
 import type { Slot } from '../../telemetry/series/slot.ts'
 import type { Gap } from '../../telemetry/stream/stream-event.ts'
+import { REPLAY_STATUSES } from '../../task/replay/replay.ts'
+import { CONTROL_FIELDS } from './control.ts'
 import { BREAKER } from './destination.ts'
 import { EXAMPLE_TASK_ID } from './fields.ts'
+import { COUNTS } from './replay.ts'
 import { wordOf } from './schema.ts'
 import { HOLD, OUTCOME } from './task.ts'
 
@@ -111,6 +114,57 @@ export const DESTINATION_EVENT: TSchema = Type.Object(
         destination: 'https://api.example',
         breaker: 'open',
         hold: { reason: 'breaker-open', until: EXAMPLE_AT + 30_000 },
+      },
+    ],
+  },
+)
+
+export const CONTROL_EVENT: TSchema = Type.Object(
+  { ...AT, ...CONTROL_FIELDS },
+  {
+    $id: 'ControlEvent',
+    examples: [
+      {
+        at: EXAMPLE_AT,
+        controlId: EXAMPLE_TASK_ID,
+        level: 'retries-off',
+        scope: { kind: 'all' },
+        reason: 'INC-2231',
+        createdAt: EXAMPLE_AT,
+        createdBy: 'local',
+        isByOperator: true,
+        isInForce: true,
+      },
+    ],
+  },
+)
+
+const EXAMPLE_COUNTS = { moved: 42, waiting: 2, underWay: 1, sent: 39, failed: 1, succeeded: 38, exhausted: 0 }
+
+export const REPLAY_EVENT: TSchema = Type.Object(
+  {
+    ...AT,
+    replayId: Type.String(),
+    status: wordOf(REPLAY_STATUSES),
+    statusSince: Type.Integer(),
+    ratePerSecond: Type.Number(),
+    selected: Type.Integer(),
+    counts: COUNTS,
+    waitsFor: Type.Optional(Type.String({ description: 'Another replay, which has the destination for itself.' })),
+    stopped: Type.Optional(Type.Object({ failed: Type.Integer(), of: Type.Integer() })),
+    endedFor: Type.Optional(wordOf(['not-run', 'not-resumed'])),
+  },
+  {
+    $id: 'ReplayEvent',
+    examples: [
+      {
+        at: EXAMPLE_AT,
+        replayId: EXAMPLE_TASK_ID,
+        status: 'RUNNING',
+        statusSince: EXAMPLE_AT,
+        ratePerSecond: 20,
+        selected: 4_120,
+        counts: { ...EXAMPLE_COUNTS, cancelled: 0, left: 4_078 },
       },
     ],
   },
