@@ -76,6 +76,18 @@ describe('lab explain', () => {
     assert.match(half.stderr, /^error missing-option {2}--load needs --capacity/)
   })
 
+  it('says what retries add in a second, once it knows the load', async () => {
+    const words = ['lab', 'explain', GOOD, '--load', '100/s', '--capacity', '500/s']
+    const { stdout } = await atTerminal(words)
+    assert.match(stdout, /SUCCEEDED +CALLS +RETRIES\n/)
+    assert.match(stdout, /\n +50 % +1\.75 +87\.5 % +175\/s +75\/s\n/)
+    const { retryLoad } = JSON.parse((await atTerminal([...words, '--json'])).stdout) as {
+      retryLoad: { failureRate: number; callsPerSecond: number }[]
+    }
+    assert.equal(retryLoad.find(({ failureRate }) => failureRate === 0.5)!.callsPerSecond, 175)
+    assert.doesNotMatch((await atTerminal(['lab', 'explain', GOOD])).stdout, /RETRIES\n/)
+  })
+
   it('fits the terminal', async () => {
     for (const columns of [60, 80, 120]) {
       const { stdout } = await atTerminal(['lab', 'explain', 'webhook'], { columns })

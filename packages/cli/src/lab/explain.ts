@@ -1,5 +1,16 @@
 import { explainPolicy, type Explanation } from '@secondwind/resilience'
-import { checkProduction, delayBandsOf, dieFor, sayMs, sayNumber, sayShare, type ChecklistPoint } from '@secondwind/lab'
+import {
+  checkProduction,
+  delayBandsOf,
+  dieFor,
+  retryLoad,
+  sayMs,
+  sayNumber,
+  sayRate,
+  sayShare,
+  type ChecklistPoint,
+  type RetryLoad,
+} from '@secondwind/lab'
 import type { Answer, Call, Command, GivenOptions, Option } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { isOn, optional, perSecond, readOptions } from '../input/read-options.ts'
@@ -9,7 +20,7 @@ import { outputPath } from '../output/output-file.ts'
 import { drawOn, PICTURE_OPTIONS, pictureFile } from '../output/picture-options.ts'
 import { labelled, wrap, type Page } from '../terminal/page.ts'
 import { showTable, type Table } from '../terminal/table.ts'
-import { bothOrNeither } from './capacity.ts'
+import { bothOrNeither, type LoadAndCapacity } from './capacity.ts'
 
 const LOAD_OPTION: Option = { flag: '--load <rate>', say: 'calls a second on a usual day, such as 300/s' }
 const CAPACITY_OPTION: Option = { flag: '--capacity <rate>', say: 'calls a second that the dependency can serve' }
@@ -42,15 +53,17 @@ async function explain({ args, options, terminal }: Call): Promise<Answer> {
   // The policy has been checked: neither has a problem with it any more.
   const explanation = explainPolicy(policy) as Explanation
   const checklist = checkProduction(policy, headroom) as readonly ChecklistPoint[]
-  const picture = delayBandsOf('retry' in policy ? policy.retry : policy, {
+  const retry = 'retry' in policy ? policy.retry : policy
+  const picture = delayBandsOf(retry, {
     title: 'when each attempt begins, if calls fail at once',
     random: dieFor(1, 'delay bands'),
   })
+  const loads = pair === undefined ? [] : retryLoadsOf(explanation, retry.maxAttempts, pair)
   const isOpen = checklist.some(({ verdict }) => verdict === 'not-met')
   return {
-    data: { policy, explanation, checklist },
+    data: { policy, explanation, ...(pair && { retryLoad: loads }), checklist },
     show: page =>
-      [showExplanation(explanation, page), drawOn(page, picture), showChecklist(checklist, page)].join('\n\n'),
+      [showExplanation(explanation, loads, page), drawOn(page, picture), showChecklist(checklist, page)].join('\n\n'),
     verdict: sayVerdict(checklist),
     // What was read from stdin cannot be read again.
     next: [isOpen || named === '-' ? typed(['lab', 'advise']) : nextOf(named, options)],
@@ -75,7 +88,23 @@ function nextOf(named: string, options: GivenOptions): string {
 
 const LABEL_WIDTH = 25
 
-function showExplanation(explanation: Explanation, page: Page): string {
+interface LoadAt extends RetryLoad {
+  readonly failureRate: number
+}
+
+/** What the dependency is called at each failure rate, without a budget: the closed form. */
+function retryLoadsOf(
+  { amplification }: Explanation,
+  maxAttempts: number,
+  { loadPerSecond }: LoadAndCapacity,
+): readonly LoadAt[] {
+  return amplification.map(({ failureRate }) => ({
+    failureRate,
+    ...retryLoad({ operationsPerSecond: loadPerSecond, maxAttempts, failureRate }),
+  }))
+}
+
+function showExplanation(explanation: Explanation, loads: readonly LoadAt[], page: Page): string {
   const { sentence, maxCalls, rideOut, totalWait, latestFinishMs, certainAttempts, budgetBound } = explanation
   const line = (label: string, text: string): string =>
     labelled(`  ${label}`, text, { columns: page.columns, width: LABEL_WIDTH })
@@ -93,23 +122,25 @@ function showExplanation(explanation: Explanation, page: Page): string {
   return [
     wrap(sentence, page.columns),
     facts.join('\n'),
-    showTable(amplificationTable(explanation), page),
+    showTable(amplificationTable(explanation, loads), page),
     ...(warnings.length > 0 ? [warnings.join('\n')] : []),
   ].join('\n\n')
 }
 
-function amplificationTable({ amplification }: Explanation): Table {
+/** With the calls of a second where the load is known. */
+function amplificationTable({ amplification }: Explanation, loads: readonly LoadAt[]): Table {
+  const names = ['failing calls', 'calls per operation', 'succeeded', ...(loads.length > 0 ? ['calls', 'retries'] : [])]
   return {
-    columns: [
-      { name: 'failing calls', align: 'right' },
-      { name: 'calls per operation', align: 'right' },
-      { name: 'succeeded', align: 'right' },
-    ],
-    rows: amplification.map(({ failureRate, callsPerOperation, successRate }) => [
-      sayShare(failureRate),
-      sayNumber(callsPerOperation),
-      sayShare(successRate),
-    ]),
+    columns: names.map(name => ({ name, align: 'right' })),
+    rows: amplification.map(({ failureRate, callsPerOperation, successRate }, place) => {
+      const load = loads[place]
+      return [
+        sayShare(failureRate),
+        sayNumber(callsPerOperation),
+        sayShare(successRate),
+        ...(load === undefined ? [] : [sayRate(load.callsPerSecond), sayRate(load.retriesPerSecond)]),
+      ]
+    }),
   }
 }
 

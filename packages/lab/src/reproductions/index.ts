@@ -3,6 +3,7 @@ import { jitter } from './jitter.ts'
 import { loads } from './load.ts'
 import { metastability } from './metastable.ts'
 import { queueing } from './queueing.ts'
+import { retryLoads } from './retry-load.ts'
 import type { Reproduction } from './reproduction.ts'
 import { retryStrategies } from './retry-strategies.ts'
 import { tails } from './tails.ts'
@@ -14,6 +15,7 @@ export const REPRODUCTIONS: readonly Reproduction[] = [
   ...collapses,
   ...queueing,
   ...loads,
+  retryLoads,
   ...tails,
   ...metastability,
 ]
