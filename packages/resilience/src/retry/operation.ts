@@ -281,9 +281,10 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   }
 
   #isAborted(): boolean {
-    const { aborted = false, reason } = this.call.signal ?? {}
-    if (aborted) this.#giveUp('aborted', reason)
-    return aborted
+    const { signal } = this.call
+    if (!signal?.aborted) return false
+    this.#giveUp('aborted', signal.reason)
+    return true
   }
 
   #needRest(): Rest {
