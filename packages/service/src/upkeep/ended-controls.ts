@@ -1,5 +1,6 @@
+import { controlOf } from '../steering/standing-orders.ts'
 import type { OperatorStore } from '../stores/task-store.ts'
-import { endOf, type Control } from '../task/control.ts'
+import { endOf } from '../task/control.ts'
 
 /** Long after every ramp: until then people ask what had been switched off, and by whom. The audit knows it for longer. */
 const KEPT_MS = 86_400_000
@@ -18,9 +19,11 @@ export async function forgetEndedControls(
       limit: PAGE,
       ...(cursor !== undefined && { cursor }),
     })
-    for (const { kind, id, tenant, version, document } of page.items)
-      if (endOf(document as unknown as Control) < now - KEPT_MS)
+    for (const record of page.items) {
+      const { kind, id, tenant, version } = record
+      if (endOf(controlOf(record)) < now - KEPT_MS)
         await store.writeRecord({ kind, id, tenant, document: null, ifVersion: version })
+    }
     cursor = page.nextCursor
   } while (cursor !== undefined)
 }
