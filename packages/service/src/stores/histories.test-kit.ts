@@ -207,6 +207,15 @@ class History {
         })
         return
       }
+      case 'sweep-lanes':
+        await this.#both(async store => {
+          const swept = await everything(async page => {
+            const { lanes: items, nextCursor } = await store.sweepLanes(page)
+            return { items, ...(nextCursor !== undefined && { nextCursor }) }
+          }, 2)
+          return swept.toSorted()
+        })
+        return
       case 'sweep':
         return this.#sweep(made)
     }

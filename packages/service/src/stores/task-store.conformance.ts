@@ -28,6 +28,7 @@ import { examineDurability } from './conformance/durability.conformance.ts'
 import type { OpenStore } from './conformance/exam.test-kit.ts'
 import { examineFleet } from './conformance/fleet.conformance.ts'
 import { examineIntake } from './conformance/intake.conformance.ts'
+import { examineLanes } from './conformance/lanes.conformance.ts'
 import { examineOperators } from './conformance/operators.conformance.ts'
 import { examineReading } from './conformance/reading.conformance.ts'
 import { examineRecords } from './conformance/records.conformance.ts'
@@ -54,6 +55,7 @@ export function describeTaskStore(name: string, open: OpenStore): void {
     examineCallbacks(open)
     examineBodies(open)
     examineUpkeep(open)
+    examineLanes(open)
     examineDurability(open)
   })
 }

@@ -102,7 +102,7 @@ export interface TaskStore extends OperatorStore, ReplayStore, BodyStoring, Call
   /** Dead letters by cause, the most numerous first. */
   causes(ask: CausesPage): Promise<Page<Cause>>
   counters(): Promise<Counters>
-  /** One per lane that has had a task, in order of name. */
+  /** One per lane that has had a task since it was last forgotten, in order of name. */
   laneCounters(ask: LanesPage): Promise<Page<LaneCounters>>
 
   // Policies
@@ -117,6 +117,11 @@ export interface TaskStore extends OperatorStore, ReplayStore, BodyStoring, Call
   // Upkeep
   /** Forgets what ended long ago, and no more than `limit` of it. */
   sweep(ask: Sweep): Promise<Answer & { readonly swept: number }>
+  /**
+   * Forgets lanes that have no task left: their queues, counters and memory. Looks at no more than `limit`, from `cursor` on.
+   * What operators have set for a destination is not the lane's, and stays.
+   */
+  sweepLanes(ask: PageAsk): Promise<Answer & { readonly lanes: readonly string[]; readonly nextCursor?: string }>
   health(): Promise<StoreHealth>
   /** Told of every due instant that was written for a queue whose steward did not write it itself. */
   onHint(listener: (hint: Hint) => void): () => void

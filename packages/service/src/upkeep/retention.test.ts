@@ -19,6 +19,7 @@ function sweeping(found: readonly (number | Error)[], skewsMs: number[] = []): {
       return swept instanceof Error ? Promise.reject(swept) : Promise.resolve({ now: 0, swept })
     },
     records: () => Promise.resolve({ items: [] }),
+    sweepLanes: () => Promise.resolve({ now: 0, lanes: [] }),
     sweepAudit: ({ before }: SweepAudit) => {
       assert.equal(before, 1_000 * HOUR_MS - 365 * 24 * HOUR_MS)
       return Promise.resolve({ now: 0, swept: 0 })
@@ -99,6 +100,21 @@ describe('retention', () => {
     assert.equal(asked.length, 2)
     abort()
     await kept
+  })
+
+  it('walks through all lanes, a step at each sweep, and begins anew at their end', async () => {
+    const clock = virtualClock()
+    const { store } = sweeping([])
+    const cursors: (string | undefined)[] = []
+    const { signal, abort } = controller()
+    store.sweepLanes = async ({ cursor }) => {
+      if (cursors.push(cursor) === 5) abort()
+      return { now: 0, lanes: [], ...(cursor !== 'two' && { nextCursor: cursor === undefined ? 'one' : 'two' }) }
+    }
+    const kept = keepTidy({ store, clock, signal, onProblem: error => assert.fail(String(error)) })
+    await clock.advance(TEN_MINUTES_MS + 10 * 60_000)
+    await kept
+    assert.deepEqual(cursors, [undefined, 'one', 'two', undefined, 'one'])
   })
 })
 

@@ -52,17 +52,24 @@ export interface Upkeep {
  */
 export async function keepTidy(upkeep: Upkeep): Promise<void> {
   const { store, retention = DEFAULT_RETENTION, clock = systemClock, signal, onProblem } = upkeep
+  const lanes: LaneWalk = {}
   await clock.sleep(FIRST_PAUSE_MS, signal).catch(() => undefined)
   while (!signal.aborted) {
-    const wasFull = await sweepOnce(store, retention, onProblem)
+    const wasFull = await sweepOnce(store, retention, lanes, onProblem)
     // The event loop has its turn between two full steps; nobody waits for this work.
     await clock.sleep(wasFull ? 1 : PAUSE_MS, signal).catch(() => undefined)
   }
 }
 
+/** Where the walk through all lanes has come to; it begins anew when it is through. */
+interface LaneWalk {
+  cursor?: string
+}
+
 async function sweepOnce(
   store: TaskStore,
   retention: Retention,
+  lanes: LaneWalk,
   onProblem: (error: unknown) => void,
 ): Promise<boolean> {
   try {
@@ -71,9 +78,16 @@ async function sweepOnce(
     const { swept } = await store.sweep(sweepAt(now, retention))
     const audit = await store.sweepAudit({ before: now - retention.auditMs, limit: STEP })
     await forgetEndedControls(store, now)
+    await forgetEmptyLanes(store, lanes)
     return swept >= STEP || audit.swept >= STEP
   } catch (error) {
     onProblem(error)
     return false
   }
+}
+
+async function forgetEmptyLanes(store: TaskStore, walk: LaneWalk): Promise<void> {
+  const { nextCursor } = await store.sweepLanes({ limit: STEP, ...walk })
+  if (nextCursor === undefined) delete walk.cursor
+  else walk.cursor = nextCursor
 }

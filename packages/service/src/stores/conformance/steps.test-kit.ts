@@ -39,6 +39,7 @@ export type Step =
     }
   | { readonly kind: 'put-body'; readonly body: number; readonly mostBytes: number }
   | { readonly kind: 'sweep-bodies'; readonly unusedMs: number }
+  | { readonly kind: 'sweep-lanes' }
   | { readonly kind: 'sweep'; readonly finishedMs: number; readonly deadMs: number; readonly keysMs: number }
 
 export interface Item {
@@ -145,6 +146,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   often(1, { kind: fc.constant('put-policy'), policy: fc.nat(1), value: fc.nat(2), version }),
   often(2, { kind: fc.constant('put-body'), body: fc.nat(2), mostBytes: fc.constantFrom(1_000, 1_000, 20) }),
   often(1, { kind: fc.constant('sweep-bodies'), unusedMs: fc.constantFrom(0, 5_000, 40_000) }),
+  often(1, { kind: fc.constant('sweep-lanes') }),
   often(2, {
     kind: fc.constant('sweep'),
     finishedMs: fc.constantFrom(0, 5_000, 40_000),

@@ -13,6 +13,10 @@ export class LaneMemories {
     this.#byPartition.set(partition, lanes.set(lane, memory))
   }
 
+  forget(partition: number, lane: string): void {
+    this.#byPartition.get(partition)?.delete(lane)
+  }
+
   list({ partition, ...page }: PartitionPage): Page<LaneRecord> {
     const lanes = [...(this.#byPartition.get(partition) ?? [])]
       .map(([lane, memory]) => ({ lane, memory }))

@@ -15,7 +15,7 @@ import { attemptNow, cancel, replay } from './operators.ts'
 import { PolicyBook } from './policy-book.ts'
 import { attempts, causes, deadLetters, laneCounters, list } from './reading.ts'
 import { RecordBook } from './record-book.ts'
-import { sweep } from './sweep.ts'
+import { sweep, sweepLanes } from './sweep.ts'
 
 export interface MemoryStoreOptions {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
@@ -144,6 +144,7 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
     keptLocations: locations => read(() => bodies.kept(locations)),
 
     sweep: ask => apply(now => ({ swept: sweep(book, bodies, ask, now) })),
+    sweepLanes: ask => apply(() => sweepLanes(book, memories, ask)),
     health: () => read(() => ({ now: time.now(), clockSkewMs: time.skewMs() })),
     onHint: listener => hints.listen(listener),
     close: async () => {

@@ -15,6 +15,7 @@ const CURSORS = {
   causes: cursorOf('causes', 'number', 'string'),
   deadLetters: cursorOf('dead letters', 'number'),
   laneCounters: cursorOf('lanes', 'string'),
+  emptyLanes: cursorOf('empty lanes', 'number'),
   memories: cursorOf('memories', 'string'),
   records: cursorOf('records', 'string'),
   auditTrail: cursorOf('audit', 'number'),
@@ -172,6 +173,11 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
     async sweep(ask) {
       const { now, answer } = await threads.write('sweep', ask)
       return { now, swept: answer }
+    },
+    async sweepLanes(ask) {
+      const { now, answer } = await threads.write('sweepLanes', from(ask, CURSORS.emptyLanes))
+      const { items, ...rest } = pageOf(answer, CURSORS.emptyLanes)
+      return { now, lanes: items, ...rest }
     },
     health: () => threads.health(),
     onHint: listener => threads.onHint(listener),

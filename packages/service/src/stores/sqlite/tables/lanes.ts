@@ -31,6 +31,10 @@ export interface Lanes {
   /** A task of the lane is no longer `from` but `to`. From null: it is new; to null: it is forgotten. */
   move(lane: LaneEntry, from: TaskStatus | null, to: TaskStatus | null): void
   countAttempt(lane: LaneEntry, isFirst: boolean): void
+  /** In order of their numbers, whether or not they have tasks. */
+  walk(behind: number, limit: number): LaneEntry[]
+  hasTasks(lane: LaneEntry): boolean
+  remove(lane: LaneEntry): void
   readonly totals: { readonly [status in TaskStatus]: number }
   /** Writes what was counted. */
   flush(): void
@@ -61,6 +65,10 @@ export function createLanes(connection: Connection): Lanes {
     'select max(queue_id) from queue where queue_id >= ? and queue_id < ?',
   )
   const insertQueue = connection.write('insert into queue (queue_id, lane_id, key) values (?, ?, ?)')
+  const walk = connection.rows<[number]>('select lane_id from lane where lane_id > ? order by lane_id limit ?')
+  const anyTask = connection.row<[number]>('select 1 from task where lane_id = ? limit 1')
+  const removeQueues = connection.write('delete from queue where lane_id = ?')
+  const removeLane = connection.write('delete from lane where lane_id = ?')
   const readTotals = connection.row<TotalsRow>('select pending, in_flight, succeeded, exhausted, cancelled from store')
   const updateTotals = connection.write(
     'update store set pending = ?, in_flight = ?, succeeded = ?, exhausted = ?, cancelled = ?',
@@ -134,6 +142,17 @@ export function createLanes(connection: Connection): Lanes {
       lane.attempts++
       if (isFirst) lane.firstAttempts++
       changed.add(lane)
+    },
+    walk: (behind, limit) => walk(behind, limit).map(([laneId]) => byId.get(laneId) ?? remember(readById(laneId))!),
+    // By the tasks themselves: a count that is wrong must not cost one.
+    hasTasks: ({ laneId }) => anyTask(laneId) !== undefined,
+    remove(lane) {
+      removeQueues(lane.laneId)
+      removeLane(lane.laneId)
+      for (const { queueId } of lane.queues.values()) queuesById.delete(queueId)
+      byKey.delete(lane.key)
+      byId.delete(lane.laneId)
+      changed.delete(lane)
     },
     get totals() {
       return totals

@@ -3,6 +3,7 @@ import type { Connection } from '../file/connection.ts'
 /** What the steward of a lane wants the next one to know. */
 export interface Memories {
   write(partition: number, lane: string, memory: string): void
+  remove(partition: number, lane: string): void
 }
 
 export function createMemories(connection: Connection): Memories {
@@ -10,5 +11,9 @@ export function createMemories(connection: Connection): Memories {
     `insert into memory (partition, lane, memory) values (?, ?, ?)
      on conflict do update set memory = excluded.memory`,
   )
-  return { write: (partition, lane, memory) => void write(partition, lane, memory) }
+  const remove = connection.write('delete from memory where partition = ? and lane = ?')
+  return {
+    write: (partition, lane, memory) => void write(partition, lane, memory),
+    remove: (partition, lane) => void remove(partition, lane),
+  }
 }

@@ -1,7 +1,8 @@
 import { laneOf } from '../../../task/lane.ts'
 import type { TaskStatus } from '../../../task/task.ts'
-import type { Sweep } from '../../task-store.ts'
+import type { PageAsk, Sweep } from '../../task-store.ts'
 import { blockOf } from '../rows/blocks.ts'
+import { cut, type From, type Slice } from '../rows/slice.ts'
 import type { Writer } from './writer.ts'
 
 /**
@@ -49,4 +50,18 @@ function forgetTask({ now, lanes, tasks, log, dead, bodies }: Writer, seq: numbe
   dead.remove(seq)
   log.remove(seq)
   tasks.remove(seq)
+}
+
+/** Forgets lanes without a task, with all that is kept of them. */
+export function sweepLanes(
+  { lanes, memories }: Writer,
+  { from: [behind] = [0], limit }: From<PageAsk, [laneId: number]>,
+): Slice<string, [number]> {
+  const { items, next } = cut(lanes.walk(behind, limit + 1), limit, ({ laneId }): [number] => [laneId])
+  const empty = items.filter(lane => !lanes.hasTasks(lane))
+  for (const lane of empty) {
+    lanes.remove(lane)
+    memories.remove(lane.partition, lane.key)
+  }
+  return { items: empty.map(({ key }) => key), next }
 }

@@ -16,6 +16,7 @@ import type {
   LeaseHead,
   NewPolicy,
   OperatorRecord,
+  PageAsk,
   PartitionLimit,
   PartitionPage,
   PolicyName,
@@ -45,7 +46,7 @@ import { recount } from './recount.ts'
 import { release } from './release.ts'
 import { settle, type SettledWord } from './settle.ts'
 import { expire, leases, leasesOf, queues, remember, type Expired } from './steward.ts'
-import { sweep } from './sweep.ts'
+import { sweep, sweepLanes } from './sweep.ts'
 import { writeRecord } from './write-record.ts'
 import type { Writer } from './writer.ts'
 
@@ -84,6 +85,7 @@ export interface WriterVerbs {
   sweepBodies(ask: SweepBodies): string[]
   keptLocations(locations: readonly string[]): string[]
   sweep(ask: Sweep): number
+  sweepLanes(ask: From<PageAsk, [laneId: number]>): Slice<string, [number]>
   /** Ends all leases of an earlier process. */
   endLeases(ask: null): null
   /** Mends counts that are below zero. */
@@ -139,6 +141,7 @@ export const VERBS: { readonly [V in Verb]: (writer: Writer, ask: AskOf<V>) => A
   sweepBodies,
   keptLocations: ({ bodies }, locations) => bodies.kept(locations),
   sweep,
+  sweepLanes,
   endLeases({ leases, now }) {
     leases.endAll(now)
     return null
