@@ -4,7 +4,7 @@ import { immediately, NEVER_MS, UNLIMITED } from './published-policies.ts'
 import { between, mean, near, seedsOf, type Effort, type Finding, type Reproduction } from './reproduction.ts'
 
 /** A server that slows down with every call that it has, and clients that are patient for three seconds. */
-function slowingServer(policy: PolicyDocument): Scenario {
+export function slowingServer(policy: PolicyDocument): Scenario {
   return {
     name: 'slowing server',
     durationMs: 80_000,

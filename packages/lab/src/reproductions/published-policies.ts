@@ -40,6 +40,15 @@ const bucketRule: BudgetRule<RatioBudget, { tokens: number }> = {
   },
 }
 
+/** The same as it is told: a tenth for each success instead. */
+const bucketBySuccessRule: typeof bucketRule = {
+  ...bucketRule,
+  deposit: () => undefined,
+  settle(_, state, fault) {
+    if (fault === undefined) state.tokens = Math.min(5, state.tokens + 0.1)
+  },
+}
+
 /** No retries while more than a tenth has failed, of all first tries since the beginning (Brooker, 2022). */
 const failureShareRule: BudgetRule<RatioBudget, { calls: number; failures: number }> = {
   start: () => ({ calls: 0, failures: 0 }),
@@ -54,4 +63,5 @@ const failureShareRule: BudgetRule<RatioBudget, { calls: number; failures: numbe
 }
 
 export const PUBLISHED_BUCKET: Counted = { policy: UNLIMITED, rule: bucketRule }
+export const TOLD_BUCKET: Counted = { policy: UNLIMITED, rule: bucketBySuccessRule }
 export const PUBLISHED_FAILURE_SHARE: Counted = { policy: UNLIMITED, rule: failureShareRule }

@@ -1,9 +1,9 @@
 import { runScenario } from '../run-scenario.ts'
 import type { Scenario } from '../scenario/scenario.ts'
-import { immediately, PUBLISHED_BUCKET, PUBLISHED_FAILURE_SHARE } from './published-policies.ts'
+import { immediately, PUBLISHED_BUCKET, PUBLISHED_FAILURE_SHARE, TOLD_BUCKET } from './published-policies.ts'
 import { between, mean, near, seedsOf, type Effort, type Finding, type Reproduction } from './reproduction.ts'
 
-type Strategy = 'three' | 'bucket' | 'failure-share'
+type Strategy = 'three' | 'bucket' | 'bucket-by-success' | 'failure-share'
 
 function scenarioOf(strategy: Strategy, errorRate: number): Scenario {
   return {
@@ -19,7 +19,7 @@ function scenarioOf(strategy: Strategy, errorRate: number): Scenario {
         network: { delayMs: { kind: 'exponential', meanMs: 10 } },
       },
     ],
-    pipelines: { [strategy]: immediately(strategy, strategy === 'bucket' ? 10_000 : 4) },
+    pipelines: { [strategy]: immediately(strategy, strategy.startsWith('bucket') ? 10_000 : 4) },
     dependencies: { server: { serviceMs: 0, errorRate } },
   }
 }
@@ -27,10 +27,11 @@ function scenarioOf(strategy: Strategy, errorRate: number): Scenario {
 const BUDGETS = {
   three: {},
   bucket: { bucket: PUBLISHED_BUCKET },
+  'bucket-by-success': { 'bucket-by-success': TOLD_BUCKET },
   'failure-share': { 'failure-share': PUBLISHED_FAILURE_SHARE },
 }
 
-function strategyAt(strategy: Strategy, errorRate: number, effort: Effort): { success: number; load: number } {
+export function strategyAt(strategy: Strategy, errorRate: number, effort: Effort): { success: number; load: number } {
   const results = seedsOf(effort === 'quick' ? 5 : 20).map(seed => {
     const { clients } = runScenario(scenarioOf(strategy, errorRate), { seed, budgets: BUDGETS[strategy] })
     return clients['clients']!

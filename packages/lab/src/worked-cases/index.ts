@@ -2,6 +2,7 @@ import { capacityCase, envelopeCase, firstHerdCase, queuedHerdCase, recoveryCase
 import { compositeIncidentCase } from './composite-incident.ts'
 import { conclusionsCase } from './conclusions.ts'
 import { paymentsCase } from './payments.ts'
+import { proseCase } from './prose.ts'
 import { fanOutCase, jitterFiguresCase, tiersCase } from './shapes.ts'
 import { shopCase } from './shop.ts'
 import type { WorkedCase } from './worked-case.ts'
@@ -17,6 +18,7 @@ export const WORKED_CASES: readonly WorkedCase[] = [
   queuedHerdCase,
   jitterFiguresCase,
   conclusionsCase,
+  proseCase,
   fanOutCase,
   firstHerdCase,
   tiersCase,

@@ -29,6 +29,21 @@ const WRONG: { readonly [name: string]: readonly string[] } = {
     'is done first',
     'the wait without a cap',
   ],
+  prose: [
+    'a rate limit outside the retries includes them',
+    'Envoy: next limit after 100, calls 2.5 times as slow',
+    'a bucket filled by successes, half failing',
+    'gRPC: a maxTokens that is not whole',
+    'three retries, a tenth failing: operations lost',
+    '"retry three times" as three retries: retries in the collapse',
+    'decorrelated waits that stand at the cap, once there',
+    'the wait, a server asking for 0.1 s and the backoff for 1 s',
+    "Polly's newer decorrelated jitter, wait 2: median",
+    "Polly's newer decorrelated jitter, wait 4: median",
+    'one client that thinks 20 ms between calls of 100 ms: load',
+    'ten clients that think 1.145 s: load',
+    'a call every 100 µs instead of every 75 µs: load removed',
+  ],
 }
 
 describe('incidents as they are told', () => {
