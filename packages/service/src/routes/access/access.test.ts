@@ -124,6 +124,20 @@ describe('a service with keys', () => {
     for (const { status } of await Promise.all(attempts)) assert.equal(status, 403)
   })
 
+  it('makes a key for the tenant that the header names, and says so to whoever names it elsewhere', async () => {
+    const { as, operator, addTenant } = await guarded()
+    await addTenant('acme')
+    const inBody = await as('POST', '/keys', { key: operator, body: { scopes: ['read'], tenant: 'acme' } })
+    const inQuery = await as('GET', '/retry-tasks?tenant=acme', { key: operator })
+    for (const { status, json } of [inBody, inQuery]) {
+      const { problems } = json as { problems: { at: string; say: string }[] }
+      assert.deepEqual([status, problems[0]!.at], [400, 'tenant'])
+      assert.match(problems[0]!.say, /; did you mean the header Secondwind-Tenant\?$/)
+    }
+    const made = await as('POST', '/keys', { key: operator, tenant: 'acme', body: { scopes: ['read'] } })
+    assert.equal((made.json as { tenant: string }).tenant, 'acme')
+  })
+
   it('acts for the tenant that an operator names, if there is one', async () => {
     const { as, operator, addTenant } = await guarded()
     await addTenant('acme')

@@ -48,6 +48,9 @@ export function problemsOfShape(errors: readonly ShapeError[], words: ShapeWords
 /** What was meant is looked for among all names, and costs more than all else: whoever has more wrong ones has no typos. */
 const MOST_GUESSES = 20
 
+/** What every request may say, but in its head. */
+const ELSEWHERE: check.WrongWords = { tenant: 'the header Secondwind-Tenant' }
+
 function problemOf(error: ShapeError, { kind, others = {} }: ShapeWords, mayGuess: boolean): Problem {
   const { keyword, params, data, parentSchema = {} } = error
   const at = pathOf(error.instancePath)
@@ -57,7 +60,7 @@ function problemOf(error: ShapeError, { kind, others = {} }: ShapeWords, mayGues
     case 'additionalProperties': {
       const name = String(params['additionalProperty'])
       const meant = mayGuess
-        ? didYouMean(name, Object.keys(parentSchema.properties ?? {}), at === '' ? others : {})
+        ? didYouMean(name, Object.keys(parentSchema.properties ?? {}), at === '' ? { ...ELSEWHERE, ...others } : {})
         : ''
       return { at: join(at, name), is: memberOf(data, name), say: `is an unknown ${kind}${meant}` }
     }
