@@ -30,6 +30,15 @@ describe('series', () => {
     assert.equal(heading, 'at,first,retry,succeeded,failed,held,p50Ms,p99Ms')
   })
 
+  it('take the destination as an argument or, like other commands, as a flag, but not both', async () => {
+    const { inPipe } = await aService()
+    const named = await inPipe(['series', '--destination', 'https://api.example', '--json'])
+    assert.equal((JSON.parse(named.stdout) as Series).destination, 'https://api.example', named.stderr)
+    const twice = await inPipe(['series', 'https://api.example', '--destination', 'https://api.example'])
+    assert.match(twice.stderr, /^error wrong-option {2}the destination is named twice/)
+    assert.deepEqual([twice.stdout, twice.exitCode], ['', 2])
+  })
+
   it('say nothing of what was not sent', () => {
     assert.equal(judge({ resolution: 'second', slots: [] }), 'Nothing was sent.')
   })

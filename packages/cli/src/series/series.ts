@@ -1,9 +1,10 @@
 import type { Resolution, Series } from '@secondwind/client'
 import { sayMs, sayShare } from '@secondwind/lab'
 import type { Answer, Command } from '../command.ts'
+import { usageFailure, type Failure } from '../failure.ts'
 import { given } from '../input/given.ts'
 import { instant } from '../input/read-instant.ts'
-import { oneOf, optional, readOptions, withDefault } from '../input/read-options.ts'
+import { oneOf, optional, readOptions, text, withDefault } from '../input/read-options.ts'
 import { sayInstant } from '../output/say-time.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { sparkline } from '../terminal/sparkline.ts'
@@ -18,6 +19,7 @@ export const seriesCommand: Command = remoteCommand({
   summary: 'what was sent, second by second or minute by minute: first attempts and retries, outcomes, latency',
   arguments: [{ usage: '[destination]', say: 'only to this one, such as https://api.pay.example' }],
   options: [
+    { flag: '--destination <origin>', say: 'the same, as other commands take it' },
     {
       flag: '--resolution <slot>',
       say: '15 minutes of seconds, or 24 hours of minutes (second)',
@@ -32,14 +34,18 @@ export const seriesCommand: Command = remoteCommand({
   run: show,
 })
 
-async function show({ client, args, options, clock }: RemoteCall): Promise<Answer> {
+async function show(call: RemoteCall): Promise<Answer> {
+  const { client, args, options, clock } = call
   const now = clock.now()
-  const { resolution, from, to } = readOptions(options, {
+  const { resolution, from, to, ...flags } = readOptions(options, {
+    destination: optional(text()),
     resolution: withDefault('second', oneOf(...RESOLUTIONS)),
     from: optional(instant(now, 'ago')),
     to: optional(instant(now, 'ago')),
   })
-  const destination = args[0] as string | undefined
+  const argument = args[0] as string | undefined
+  if (argument !== undefined && flags.destination !== undefined) throw twice(call, argument)
+  const destination = argument ?? flags.destination
   const series = await client.series({ resolution, ...given({ destination, from, to }) })
   return {
     data: series,
@@ -48,6 +54,15 @@ async function show({ client, args, options, clock }: RemoteCall): Promise<Answe
     show: page => showSeries(series, page),
     verdict: judge(series),
   }
+}
+
+function twice({ typed }: RemoteCall, destination: string): Failure {
+  return usageFailure({
+    code: 'wrong-option',
+    what: 'the destination is named twice',
+    because: ['A series is of one destination, or of all.'],
+    next: [typed('series', destination)],
+  })
 }
 
 const LABEL_WIDTH = 12
