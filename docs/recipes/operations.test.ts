@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -44,11 +44,12 @@ async function atWork() {
 }
 
 describe('the page on operations', () => {
-  it('has lines against a storm that pause, switch off, and come back under a stop rule', async () => {
+  it('has lines against a storm that pause, switch off, and come back under a stop rule, at a rate', async () => {
     const { paste, client } = await atWork()
     await paste('A storm')
     const { settings } = await client.destinations.get('https://api.example')
     assert.deepEqual([settings!.paused, settings!.resumed!.stopOnFailureRate], [undefined, 0.3])
+    assert.equal(settings!.limits!.rateLimit!.perSecond, 20)
     const { items } = await client.controls.list().page()
     assert.deepEqual(
       items.map(({ level, isInForce }) => [level, isInForce]),
@@ -73,11 +74,12 @@ describe('the page on operations', () => {
     assert.ok(keys[0]!.overlapsUntil !== undefined)
   })
 
-  it('has lines that back up a running service', async ({ skip }) => {
+  it('has lines that back up a running service, for nobody else to read', async ({ skip }) => {
     if (spawnSync('sqlite3', ['--version']).status !== 0) skip('no sqlite3 on this machine')
     const { paste, folder, client } = await atWork()
     await client.bodies.upload('a large body '.repeat(10_000))
     await paste('Backup')
-    for (const copy of ['backup.db', 'backup-bodies']) assert.ok(existsSync(join(folder, copy)), copy)
+    for (const copy of ['backup.db', 'backup-bodies'])
+      assert.equal(statSync(join(folder, copy)).mode & 0o077, 0, `others can read ${copy}`)
   })
 })

@@ -8,7 +8,10 @@ const LONGEST_MS = 30 * 86_400_000
 
 /** How what was held comes back: by resume now, or when its time is over. */
 export const COMING_BACK_OPTIONS: readonly Option[] = [
-  { flag: '--ramp <duration>', say: 'back to all of its limit in so long; else it doubles every two seconds' },
+  {
+    flag: '--ramp <duration>',
+    say: 'from one request at once to all of its limit in so long; else it doubles every two seconds',
+  },
   { flag: '--stop-on-failure-rate <share>', say: 'pause it again when such a part fails on the way, as 20%' },
   { flag: '--over-last <number>', say: 'of so many of the last attempts (50)' },
 ]

@@ -60,14 +60,21 @@ const resumeCommand: Command = destinationChange({
     client.destinations.resume(name, { ...comingBackOf(options), ...reasonOf(options) }),
   say: destination => {
     const { rampMs } = destination.settings?.resumed ?? {}
-    const how =
-      rampMs === undefined
-        ? 'one at a time first, then twice as many every two seconds'
-        : `all of its limit within ${sayMs(rampMs)}`
-    return `${nameOf(destination)} is resumed, ${how}: ${waiting(destination)}.`
+    const then =
+      rampMs === undefined ? 'twice as many every two seconds' : `step by step all of its limit within ${sayMs(rampMs)}`
+    const rate = hasRateLimit(destination) ? '' : ' That bounds how many are under way at once, not how many a second.'
+    return `${nameOf(destination)} is resumed, one request at a time first, then ${then}: ${waiting(destination)}.${rate}`
   },
-  next: watchIt,
+  next: (destination, call) => [
+    ...watchIt(destination, call),
+    ...(hasRateLimit(destination) ? [] : [call.typed('destinations', 'limits', nameOf(destination), '--rate', '20/s')]),
+  ],
 })
+
+/** A target that answers within milliseconds is sent hundreds a second, one at a time. */
+function hasRateLimit({ settings, operatorSettings }: Destination): boolean {
+  return [settings, operatorSettings].some(set => set?.limits?.rateLimit !== undefined)
+}
 
 const drainCommand: Command = destinationChange({
   path: ['destinations', 'drain'],

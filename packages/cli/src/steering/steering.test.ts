@@ -27,6 +27,17 @@ describe('pause and resume', () => {
     assert.equal((await client.waitFor(taskId)).status, 'SUCCEEDED')
   })
 
+  it('say that a ramp bounds requests at once, and how to bound their rate where nothing does', async () => {
+    const { url, aTask, client, atTerminal } = await aService()
+    await client.waitFor((await aTask('200')).taskId)
+    const unbounded = await atTerminal(['resume', url, '--ramp', '5min'])
+    assert.match(oneLine(unbounded.stdout), /within 5 min: .* under way at once, not how many a second/)
+    assert.match(unbounded.stderr, new RegExp(`secondwind destinations limits ${url} --rate 20/s`))
+    await client.destinations.put(url, { limits: { rateLimit: { perSecond: 50 } } })
+    const bounded = await atTerminal(['resume', url, '--ramp', '5min'])
+    assert.doesNotMatch(bounded.stdout + bounded.stderr, /a second|--rate/)
+  })
+
   it('refuse a destination that nobody knows, and a share that is none', async () => {
     const { inPipe, url } = await aService()
     assert.equal((await inPipe(['pause', 'nobody'])).exitCode, 3)
