@@ -16,6 +16,7 @@ import { ServiceError, UnreachableError } from './errors.ts'
 import type { ClientOptions } from './options.ts'
 import { DEFAULT_CLIENT_POLICY } from './policy.ts'
 import type { ProblemDetails } from './wire/problem.ts'
+import type { TextByName } from './wire/task.ts'
 
 /** What one call may have of its own. */
 export interface Call {
@@ -48,7 +49,7 @@ export interface Ask extends ChangeCall, Pick<RetryingInit, 'idempotencyKey' | '
 
 /** A question whose answer has no end. */
 export interface Open extends Pick<Ask, 'path' | 'query'> {
-  readonly headers: { readonly [name: string]: string }
+  readonly headers: TextByName
   readonly signal: AbortSignal
 }
 
@@ -115,7 +116,7 @@ export class Caller {
       step.catch(error => {
         throw new UnreachableError(`GET ${path}`, this.#base, error)
       })
-    const init = { redirect: 'manual', headers: { ...headers, ...this.#options.headers }, signal } as const
+    const init = { redirect: 'manual', headers: this.#headersWith(headers), signal } as const
     const response = await reached(this.#bareFetch(`${this.#base}${path}${queryOf(query)}`, init))
     if (!response.ok || response.body === null)
       throw this.#errorOf(ask, response, readJson(await reached(response.text())))
@@ -127,21 +128,17 @@ export class Caller {
     const { method, path, query, body, contentType = 'application/json', signal, ifVersion, ...words } = ask
     if (ifVersion !== undefined) refuseUnless(VERSION, 'ifVersion', ifVersion, 'nothing was changed')
     const ended = anySignal(signal, this.signal)
-    const { key, tenant, headers } = this.#options
     try {
       return await this.#fetch(`${this.#base}${path}${queryOf(query)}`, {
         ...words,
         method,
         // Whoever is sent elsewhere is not talking to the service.
         redirect: 'manual',
-        headers: {
+        headers: this.#headersWith({
           accept,
           ...(body !== undefined && { 'content-type': contentType }),
-          ...(key !== undefined && { authorization: `Bearer ${key}` }),
-          ...(tenant !== undefined && { 'secondwind-tenant': tenant }),
           ...(ifVersion !== undefined && { 'if-match': `"${ifVersion}"` }),
-          ...headers,
-        },
+        }),
         ...(body !== undefined && { body: isSentAsItIs(body) ? body : JSON.stringify(body) }),
         ...(ended && { signal: ended }),
       })
@@ -149,6 +146,17 @@ export class Caller {
       // The caller's own wish, or a gate: nobody has looked for the service.
       if (ended?.aborted || error instanceof RefusedError) throw error
       throw new UnreachableError(`${method} ${path}`, this.#base, error)
+    }
+  }
+
+  /** Who asks, and for whom, is said with every request; what the caller set stands above all. */
+  #headersWith(own: TextByName): TextByName {
+    const { key, tenant, headers } = this.#options
+    return {
+      ...own,
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      ...(tenant !== undefined && { 'secondwind-tenant': tenant }),
+      ...headers,
     }
   }
 

@@ -44,6 +44,13 @@ describe('client.events', () => {
     assert.deepEqual([headers['accept'], headers['last-event-id']], ['text/event-stream', '5f0c7a1b-0'])
   })
 
+  it('is asked for with the key and for the tenant of its client', async () => {
+    const scripted = scriptedClient([stream(frame(1))], { key: 'swk_example', tenant: 'acme' })
+    await heard(scripted, 1)
+    const [{ headers }] = scripted.server.requests as [(typeof scripted.server.requests)[number]]
+    assert.deepEqual([headers['authorization'], headers['secondwind-tenant']], ['Bearer swk_example', 'acme'])
+  })
+
   it('goes on after the last event when the connection ends, breaks or falls silent', async () => {
     const scripted = scriptedClient([
       stream(frame(1)),
