@@ -17,13 +17,13 @@ import type { Table } from '../terminal/table.ts'
 const LEVELS: { readonly [level in ControlLevel]: string } = {
   'retries-off': 'first attempts go out, and retries wait',
   'dispatch-off': 'nothing goes out, and everything waits',
-  'intake-off': 'nothing goes out, and no task is taken in',
+  'intake-off': 'no task is taken in, and what waits goes out',
 }
 const LEVEL_NAMES = Object.keys(LEVELS) as readonly ControlLevel[]
 
 const onCommand: Command = remoteCommand({
   path: ['kill', 'on'],
-  summary: 'stops retries, or all that is sent, or intake too; nothing is dropped',
+  summary: 'stops retries, or all that is sent, or what comes in; nothing is dropped',
   options: [
     { flag: '--level <level>', say: 'how much of it (retries-off)', choices: LEVEL_NAMES },
     { flag: '--scope <scope>', say: 'all, destination=<origin>, policy=<name> or tenant=<name> (all)' },
@@ -67,7 +67,8 @@ async function switchOn(call: RemoteCall): Promise<Answer> {
   const control = await client.controls.create(input)
   return {
     data: control,
-    show: () => `${sayControl(control, clock.now())}\n${sayHolds(control)}`,
+    // What it holds has been shown, before the yes.
+    show: () => `switched on ${control.controlId}: ${sayWhat(control, clock.now())}`,
     verdict: 'It is in force within two seconds.',
     next: [typed('kill', 'off', control.controlId)],
   }
@@ -102,12 +103,17 @@ function sayScope(of: ControlScope): string {
   return of.kind === 'policy' ? `the policy ${of.policyId}` : `the tenant ${of.tenant}`
 }
 
-function sayControl({ level, scope: of, expiresAt, reason }: Control, now: number): string {
+function sayWhat({ level, scope: of, expiresAt }: Control, now: number): string {
   const end = expiresAt === undefined ? 'until somebody ends it' : `until ${sayWhen(expiresAt, now)}`
-  return `${level} for ${sayScope(of)}, ${end} (${reason}): ${LEVELS[level]}`
+  return `${level} for ${sayScope(of)}, ${end}`
 }
 
-function sayHolds({ holds }: Control): string {
+function sayControl(control: Control, now: number): string {
+  return `${sayWhat(control, now)} (${control.reason}): ${LEVELS[control.level]}`
+}
+
+function sayHolds({ level, holds }: Control): string {
+  if (level === 'intake-off') return 'holds nothing; whoever hands a task over is told to come back later'
   if (holds === undefined) return ''
   const { waitingTasks, lanes, isExact } = holds
   return `holds ${isExact ? '' : 'up to '}${waitingTasks.toLocaleString('en')} tasks of ${lanes} ${lanes === 1 ? 'destination' : 'destinations'}; none is dropped, and no attempt is spent`
@@ -126,7 +132,7 @@ const offCommand: Command = remoteCommand({
     return {
       data: ended,
       show: () => `ended ${sayControl(ended, clock.now())}`,
-      verdict: 'What it held comes back step by step.',
+      verdict: ended.level === 'intake-off' ? 'Tasks are taken in again.' : 'What it held comes back step by step.',
       next: [typed('destinations', 'list')],
     }
   },

@@ -29,6 +29,26 @@ describe('the kill switch', () => {
     assert.equal(again.exitCode, 5)
   })
 
+  it('says of intake-off that what waits goes out, and holds nothing', async () => {
+    const { aTask, client, atTerminal } = await aService()
+    const waiting = await aTask('200', { delayMs: 500 })
+    const on = await atTerminal(['kill', 'on', '--level', 'intake-off', '--reason', 'the disk is full', '--yes'])
+    assert.match(
+      on.stderr,
+      /^intake-off for everything, .*: no task is taken in, and what waits goes out\nholds nothing;/,
+    )
+    await assert.rejects(aTask('200'), { code: 'intake-off' })
+    assert.equal((await client.waitFor(waiting.taskId)).status, 'SUCCEEDED')
+    assert.match((await atTerminal(['kill', 'off'])).stdout, /\nTasks are taken in again\.\n$/)
+  })
+
+  it('shows what it will hold once, and then that it is on', async () => {
+    const { atTerminal } = await aService()
+    const { stdout, stderr } = await atTerminal([...ON, '--yes'])
+    assert.equal(`${stderr}${stdout}`.match(/^holds /gm)?.length, 1)
+    assert.match(stdout, /^switched on \S+: dispatch-off for everything, until \S+, in 30 min\n\nIt is in force/)
+  })
+
   it('needs a reason, and for intake-off its own name typed', async () => {
     const { atTerminal, inPipe } = await aService()
     const bare = await inPipe(['kill', 'on', '--yes'])
