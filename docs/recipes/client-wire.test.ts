@@ -117,6 +117,7 @@ const SHAPES: {
     attempts: 'always',
     retryShare: 'always',
     amplification: 'perhaps',
+    recent: 'perhaps',
   },
   CountersEvent: { at: 'always', tasks: 'always', isExact: 'always', lastSecond: 'always' },
   ControlEvent: {

@@ -34,7 +34,7 @@ function destinationTable(destinations: readonly Destination[], now: number): Ta
   return {
     columns: [
       { name: 'destination' },
-      { name: 'retries', field: 'retryShare', align: 'right' },
+      { name: 'retries now', field: 'recentRetryShare', align: 'right' },
       { name: 'backlog', align: 'right' },
       { name: 'held by', field: 'hold' },
       { name: 'breaker', dropOrder: 5 },
@@ -44,12 +44,13 @@ function destinationTable(destinations: readonly Destination[], now: number): Ta
       { name: 'attempts', align: 'right', dropOrder: 2 },
       { name: 'succeeded', align: 'right', dropOrder: 1 },
       { name: 'cancelled', isOnlyData: true },
+      { name: 'retryShare', isOnlyData: true },
       { name: 'limit', isOnlyData: true },
       { name: 'budgetBalance', isOnlyData: true },
     ],
     rows: destinations.map(one => [
       one.destination,
-      { value: one.retryShare, say: sayShare(one.retryShare) },
+      one.recent === undefined ? '' : { value: one.recent.retryShare, say: sayShare(one.recent.retryShare) },
       one.backlog,
       one.hold?.reason ?? (one.retryHold === undefined ? '' : `${one.retryHold.reason} (retries)`),
       one.breaker ?? '',
@@ -59,6 +60,7 @@ function destinationTable(destinations: readonly Destination[], now: number): Ta
       one.attempts,
       one.succeeded,
       one.cancelled,
+      one.retryShare,
       one.limit ?? '',
       one.budgetBalance ?? '',
     ]),

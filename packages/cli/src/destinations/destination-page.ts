@@ -57,15 +57,24 @@ function factsOf(one: Destination, now: number): readonly Fact[] {
     ['retry budget', one.budgetBalance === undefined ? undefined : `${one.budgetBalance} may start now`],
     ['backlog', String(one.backlog)],
     ['first due', one.oldestDueAt === undefined ? undefined : sayWhen(one.oldestDueAt, now)],
+    ...recentFacts(one.recent),
     ['attempts', `${one.attempts}, of which ${sayShare(one.retryShare)} retries`],
-    [
-      'amplification',
-      one.amplification === undefined
-        ? undefined
-        : `${Number(one.amplification.toFixed(2))} × the load of first attempts`,
-    ],
+    ['amplification', sayAmplification(one.amplification)],
     ['succeeded', String(one.succeeded)],
     ['exhausted', String(one.exhausted)],
     ['cancelled', String(one.cancelled)],
   ]
+}
+
+/** What retrying costs now: what there ever was, below, says nothing of this hour. */
+function recentFacts(recent: Destination['recent']): readonly Fact[] {
+  if (recent === undefined) return []
+  const { windowMs, attempts, retryShare, amplification } = recent
+  const load = sayAmplification(amplification)
+  const cost = load === undefined ? '' : `; ${load}`
+  return [[`last ${sayMs(windowMs)}`, `${attempts} attempts, of which ${sayShare(retryShare)} retries${cost}`]]
+}
+
+function sayAmplification(amplification: number | undefined): string | undefined {
+  return amplification === undefined ? undefined : `${Number(amplification.toFixed(2))} × the load of first attempts`
 }

@@ -1,5 +1,5 @@
 import type { Destination } from '@secondwind/client'
-import { sayShare } from '@secondwind/lab'
+import { sayMs, sayShare } from '@secondwind/lab'
 
 /** Below that many attempts a share says nothing. */
 const ENOUGH_ATTEMPTS = 20
@@ -11,13 +11,15 @@ export interface Storm {
   readonly say: string
 }
 
-/** The destination that retries weigh on most, where they weigh on one at all. */
+/** The destination that retries weigh on most just now, where they weigh on one at all. */
 export function stormOf(destinations: readonly Destination[]): Storm | undefined {
   const [worst] = destinations
+    .flatMap(({ destination, backlog, recent }) => (recent === undefined ? [] : [{ destination, backlog, ...recent }]))
     .filter(({ attempts, retryShare }) => attempts >= ENOUGH_ATTEMPTS && retryShare >= STORM_SHARE)
     .toSorted((one, other) => other.retryShare * other.attempts - one.retryShare * one.attempts)
   if (worst === undefined) return undefined
-  const { destination, retryShare, backlog } = worst
+  const { destination, retryShare, windowMs, backlog } = worst
+  const share = `${sayShare(retryShare)} of the attempts at ${destination} in the last ${sayMs(windowMs)} were retries.`
   const waiting = backlog === 0 ? '' : ` ${backlog} ${backlog === 1 ? 'task waits' : 'tasks wait'} for it.`
-  return { destination, say: `${sayShare(retryShare)} of the attempts at ${destination} are retries.${waiting}` }
+  return { destination, say: `A retry storm: ${share}${waiting}` }
 }

@@ -23,10 +23,12 @@ export interface Destination {
   readonly exhausted: number
   readonly cancelled: number
   readonly attempts: number
-  /** Of all attempts, those that were not the first of their task. */
+  /** Of all attempts that there ever were, those that were not the first of their task. */
   readonly retryShare: number
   /** Attempts for each first attempt. */
   readonly amplification?: number
+  /** What was sent to it lately, by the instance that was asked; absent when it sent nothing. */
+  readonly recent?: RecentAttempts
   /** What whoever asks has set for it; absent when nothing was. */
   readonly settings?: DestinationSettings & {
     /** Grows with every change. */
@@ -34,6 +36,14 @@ export interface Destination {
   }
   /** What whoever runs the service has set for every tenant: it holds beside `settings`. */
   readonly operatorSettings?: DestinationSettings
+}
+
+export interface RecentAttempts {
+  /** How long ago the oldest of them may have ended: five minutes. */
+  readonly windowMs: number
+  readonly attempts: number
+  readonly retryShare: number
+  readonly amplification?: number
 }
 
 export interface DestinationSettings {

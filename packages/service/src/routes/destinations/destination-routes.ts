@@ -222,7 +222,7 @@ function sendDestination(reply: FastifyReply, shown: schemas.ShownDestination): 
 }
 
 async function show(place: Place, context: ApiContext): Promise<schemas.ShownDestination> {
-  const { store, dispatching, clock } = context
+  const { store, dispatching, clock, live } = context
   const { lane } = place
   const recordOf = async (id: string): Promise<KnownDestination | undefined> => {
     const record = await store.record({ kind: 'destination', id })
@@ -236,6 +236,7 @@ async function show(place: Place, context: ApiContext): Promise<schemas.ShownDes
   return destinationView({
     counters: items[0] ?? noCounters(lane),
     view: dispatching.view(lane),
+    series: live.series,
     own,
     all,
     now: clock.now(),

@@ -3,21 +3,28 @@ import type { LaneCounters } from '../../stores/task-store.ts'
 import { settingsAt } from '../../task/destination-settings.ts'
 import type { LaneView } from '../../task/lane-view.ts'
 import { laneOf } from '../../task/lane.ts'
-import type { ShownDestination } from '../schemas/destination.ts'
+import type { SeriesBook } from '../../telemetry/series/series-book.ts'
+import type { RecentAttempts, ShownDestination } from '../schemas/destination.ts'
 
 interface Known {
   readonly counters: LaneCounters
   readonly view: LaneView | undefined
+  /** Where what was sent lately can be read. */
+  readonly series: SeriesBook
   /** What whoever asks has set, and what holds for every tenant: the same record for an operator who names none. */
   readonly own: KnownDestination | undefined
   readonly all: KnownDestination | undefined
   readonly now: number
 }
 
-export function destinationView({ counters, view, own, all, now }: Known): ShownDestination {
+/** Long enough for a share of retries to mean something, short enough that an outage which is over no longer shows. */
+const RECENT_MS = 300_000
+
+export function destinationView({ counters, view, series, own, all, now }: Known): ShownDestination {
   const { lane, pending, inFlight, succeeded, exhausted, cancelled, attempts, firstAttempts } = counters
   const { name, ...settings } = settingsAt(own?.settings ?? {}, now)
   const { name: _, ...ordered } = own?.lane === all?.lane ? {} : settingsAt(all?.settings ?? {}, now)
+  const recent = recentAttempts(lane, series)
   return {
     destination: laneOf(lane).destination,
     ...(name !== undefined && { name }),
@@ -29,12 +36,25 @@ export function destinationView({ counters, view, own, all, now }: Known): Shown
     succeeded,
     exhausted,
     cancelled,
-    attempts,
-    retryShare: attempts === 0 ? 0 : (attempts - firstAttempts) / attempts,
-    // Of tasks that were handed over nobody here has seen the first attempt.
-    ...(firstAttempts > 0 && { amplification: attempts / firstAttempts }),
+    ...costOf(attempts, firstAttempts),
+    ...(recent !== undefined && { recent }),
     ...(own !== undefined && { settings: { ...settings, version: own.version } }),
     ...(Object.keys(ordered).length > 0 && { operatorSettings: ordered }),
+  }
+}
+
+function recentAttempts(lane: string, series: SeriesBook): RecentAttempts | undefined {
+  const { first = 0, retry = 0 } = series.attemptsWithin(lane, RECENT_MS) ?? {}
+  return first + retry === 0 ? undefined : { windowMs: RECENT_MS, ...costOf(first + retry, first) }
+}
+
+/** What retrying makes of the load. */
+function costOf(attempts: number, firstAttempts: number): Omit<RecentAttempts, 'windowMs'> {
+  return {
+    attempts,
+    retryShare: attempts === 0 ? 0 : (attempts - firstAttempts) / attempts,
+    // Of tasks that were handed over, or began before the window, nobody here has seen the first attempt.
+    ...(firstAttempts > 0 && { amplification: attempts / firstAttempts }),
   }
 }
 

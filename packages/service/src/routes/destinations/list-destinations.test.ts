@@ -28,6 +28,38 @@ describe('GET /destinations', () => {
     ])
   })
 
+  it('says what retrying costs now beside what it ever did: neither hides the other', async () => {
+    const served = await serve()
+    const { ask, clock, live } = served
+    await ask('POST', '/retry-tasks', { body: TASK })
+    const end = (count: number, attemptNumber: number): void => {
+      for (let call = 0; call < count; call++)
+        live.series.attemptEnded({
+          taskId: 'a',
+          lane: laneKey({ tenant: 'default', destination: 'https://api.example' }),
+          policyId: 'default',
+          outcome: 'success',
+          attemptNumber,
+          durationMs: 10,
+          latenessMs: 0,
+          overheadMs: 0,
+        })
+    }
+    const recent = async (): Promise<unknown> => (await ask('GET', '/destinations')).json.items[0].recent
+    end(900, 1)
+    await clock.advance(400_000)
+    assert.equal(await recent(), undefined)
+    end(10, 1)
+    await clock.advance(299_000)
+    end(30, 2)
+    assert.deepEqual(await recent(), { windowMs: 300_000, attempts: 40, retryShare: 0.75, amplification: 4 })
+    await clock.advance(2_000)
+    assert.deepEqual(await recent(), { windowMs: 300_000, attempts: 30, retryShare: 1 })
+    assert.deepEqual((await ask('GET', '/destinations/https%3A%2F%2Fapi.example')).json.recent, await recent())
+    await clock.advance(300_000)
+    assert.equal(await recent(), undefined)
+  })
+
   it('shows its gates where this instance serves it', async () => {
     const { ask, views, clock } = await serve()
     await ask('POST', '/retry-tasks', { body: TASK })

@@ -13,7 +13,7 @@ import { placeOf } from './find-destination.ts'
 
 const QUERY = parameters({ ...pageFields })
 
-export function addDestinations(api: FastifyInstance, { store, dispatching, orders, clock }: ApiContext): void {
+export function addDestinations(api: FastifyInstance, { store, dispatching, orders, clock, live }: ApiContext): void {
   api.get<{ Querystring: PageQuery }>(
     '/destinations',
     {
@@ -39,6 +39,7 @@ export function addDestinations(api: FastifyInstance, { store, dispatching, orde
           return destinationView({
             counters,
             view: dispatching.view(lane),
+            series: live.series,
             own: orders.destination(placeOf(laneOf(lane).destination, caller).id),
             all: orders.destination(laneOfAll(lane)),
             now: clock.now(),

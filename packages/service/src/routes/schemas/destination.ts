@@ -1,5 +1,5 @@
 /** What is said of destinations, and what can be set for them. */
-import { Type, type TSchema } from 'typebox'
+import { Type, type TProperties, type TSchema } from 'typebox'
 import type { ComingBack, DestinationLimits, DestinationSettings } from '../../task/destination-settings.ts'
 import type { Hold, LaneView } from '../../task/lane-view.ts'
 import { reasonField } from './access.ts'
@@ -26,8 +26,17 @@ export interface ShownDestination {
   readonly attempts: number
   readonly retryShare: number
   readonly amplification?: number
+  readonly recent?: RecentAttempts
   readonly settings?: ShownSettings
   readonly operatorSettings?: Omit<DestinationSettings, 'name'>
+}
+
+/** What was sent to it in the last `windowMs`, by the instance that is asked. */
+export interface RecentAttempts {
+  readonly windowMs: number
+  readonly attempts: number
+  readonly retryShare: number
+  readonly amplification?: number
 }
 
 /** What whoever asks has set; `version` grows with every change. */
@@ -133,8 +142,20 @@ const EXAMPLE_DESTINATION: ShownDestination = {
   attempts: 1_060,
   retryShare: 0.1,
   amplification: 1.11,
+  recent: { windowMs: 300_000, attempts: 40, retryShare: 0.6, amplification: 2.5 },
   settings: EXAMPLE_SETTINGS,
 }
+
+const costFields = (of: string): TProperties => ({
+  attempts: Type.Integer(),
+  retryShare: Type.Number({ description: `${of}, those that were not the first of their task.` }),
+  amplification: Type.Optional(Type.Number({ description: 'Attempts for each first attempt.' })),
+})
+
+const RECENT: TSchema = Type.Object(
+  { windowMs: Type.Integer(), ...costFields('Of the attempts that ended within windowMs') },
+  { description: 'What was sent lately, by the instance that is asked; absent when it sent nothing.' },
+)
 
 export const DESTINATION: TSchema = Type.Object(
   {
@@ -151,9 +172,8 @@ export const DESTINATION: TSchema = Type.Object(
     succeeded: Type.Integer(),
     exhausted: Type.Integer(),
     cancelled: Type.Integer(),
-    attempts: Type.Integer(),
-    retryShare: Type.Number({ description: 'Of all attempts, those that were not the first of their task.' }),
-    amplification: Type.Optional(Type.Number({ description: 'Attempts for each first attempt.' })),
+    ...costFields('Of all attempts that there ever were'),
+    recent: Type.Optional(RECENT),
     settings: Type.Optional(SETTINGS),
     operatorSettings: Type.Optional(
       Type.Object(ORDERS, {

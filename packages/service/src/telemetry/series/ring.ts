@@ -11,6 +11,14 @@ export interface Ring {
   values: Uint32Array | undefined
 }
 
+/** Slots by number, from `from` until before `to`. */
+export interface SlotRange {
+  readonly from: number
+  readonly to: number
+}
+
+export type AttemptCounts = Pick<Slot, 'first' | 'retry'>
+
 /** A slot in a ring: seven numbers. */
 const WIDTH = 7
 /** No latency is that long. */
@@ -33,6 +41,19 @@ export function readSlot({ values, newest, size }: Ring, number: number): Slot {
   if (values === undefined || number > newest || number <= newest - size) return slotOf(EMPTY)
   const place = (number % size) * WIDTH
   return slotOf(values.subarray(place, place + WIDTH))
+}
+
+/** How many attempts ended in these slots; no slot is built for each, since a page asks this of every destination. */
+export function attemptsIn({ values, newest, size }: Ring, range: SlotRange): AttemptCounts {
+  const counts = { first: 0, retry: 0 }
+  if (values === undefined) return counts
+  const to = Math.min(range.to, newest + 1)
+  for (let number = Math.max(range.from, newest - size + 1); number < to; number++) {
+    const place = (number % size) * WIDTH
+    counts.first += values[place]!
+    counts.retry += values[place + 1]!
+  }
+  return counts
 }
 
 function placeOf({ size }: Ring, number: number): number {

@@ -54,6 +54,15 @@ describe('the series of a service', () => {
     assert.deepEqual([counted('http://b', 'one')[1], counted(undefined, 'three')[1]], [0, 0])
   })
 
+  it('say of no destination lately what was sent to others that share a series', () => {
+    const { book, call } = setting({ mostPerTenant: 1 })
+    call('http://a')
+    call('http://b')
+    const lately = (destination: string): unknown =>
+      book.attemptsWithin(laneKey({ tenant: 'default', destination }), 300_000)
+    assert.deepEqual([lately('http://a'), lately('http://b')], [{ first: 1, retry: 0 }, undefined])
+  })
+
   it('begin when the service began, and end with the last slot that is over', () => {
     const { book, call, pass } = setting()
     call('http://a')

@@ -1,7 +1,9 @@
 import { laneKey, laneOf } from '../../task/lane.ts'
 import { OTHER } from '../destinations.ts'
 import type { AttemptEnded } from '../events.ts'
+import type { AttemptCounts } from './ring.ts'
 import {
+  attemptsWithin,
   countCall,
   newSeries,
   noteHeld,
@@ -117,6 +119,12 @@ export class SeriesBook {
     const running = Math.floor(now / SLOT_MS.second)
     const series = this.#find(tenant, destination).series ?? newSeries(now)
     return slotsOf(series, 'second', { from: running - 1, to: running }, now)[0]!
+  }
+
+  /** What was sent to one destination lately; undefined where it has no series of its own. */
+  attemptsWithin(lane: string, windowMs: number): AttemptCounts | undefined {
+    const own = this.#ofLane.get(lane)?.own
+    return own && attemptsWithin(own, windowMs, this.#now())
   }
 
   #now(): number {

@@ -1,5 +1,5 @@
 import { addLatencies, countLatency, noLatencies, percentile, type Latencies } from './latencies.ts'
-import { emptyRing, readSlot, writeSlot, type Ring } from './ring.ts'
+import { attemptsIn, emptyRing, readSlot, writeSlot, type AttemptCounts, type Ring, type SlotRange } from './ring.ts'
 import type { Slot } from './slot.ts'
 
 /**
@@ -74,9 +74,12 @@ export function slotsOf(series: Series, resolution: Resolution, range: SlotRange
   return Array.from({ length: Math.max(0, range.to - range.from) }, (_, place) => readSlot(ring, range.from + place))
 }
 
-export interface SlotRange {
-  readonly from: number
-  readonly to: number
+/** The attempts that ended in the last so many milliseconds, to the second, and in the second under way. */
+export function attemptsWithin(series: Series, windowMs: number, now: number): AttemptCounts {
+  advance(series, now)
+  const { seconds, second, ofSecond } = series
+  const over = attemptsIn(seconds, { from: second - Math.floor(windowMs / SLOT_MS.second), to: second })
+  return { first: over.first + ofSecond.first, retry: over.retry + ofSecond.retry }
 }
 
 /** Closes what is over by now. A clock that stands still, or was behind, adds to the second under way. */
