@@ -41,6 +41,18 @@ describe('the first page', () => {
     assert.ok(readme.includes('npm ci && npm test'))
   })
 
+  it('leads to the pages of whoever uses, runs or attacks the service', () => {
+    const links = linksOf('README.md')
+    for (const page of ['service', 'api', 'client', 'cli', 'operations', 'security'])
+      assert.ok(links.includes(`docs/${page}.md`), page)
+    assert.ok(links.includes('docs/cli.md#an-outage-from-here'))
+  })
+
+  it('promises nothing for later that the service has an operation for', () => {
+    const later = /[^.]* follow\b[^.]*\./.exec(readme)![0]
+    assert.doesNotMatch(later, /keys|tenants|secrets|replays|controls|kill switch|audit|events|series|bodies/i)
+  })
+
   it('names every page of the documentation in the index', () => {
     const index = readPage('docs/README.md')
     const others = PAGES.filter(page => page.startsWith('docs/') && page !== 'docs/README.md')
