@@ -84,6 +84,23 @@ describe('what the service refuses is told in four parts, with an exit code to g
     assert.match(stderr, /Its log has more beside r-1\./)
   })
 
+  it.each(['intake-off', 'draining', 'store-unreachable'])(
+    'a task that is turned away with %s was not taken, and may come back',
+    async code => {
+      const { stderr } = await saidOf(
+        503,
+        { code, detail: 'Not now.' },
+        { words: ['tasks', 'submit', 'https://api.example/charge'], headers: { 'retry-after': '51' } },
+      )
+      assert.match(stderr, /It asks to come back in 51 s\.\n(?: .*\n)? {2}Nothing was changed\./)
+    },
+  )
+
+  it('a proxy that answers for the service does not know what was done', async () => {
+    const { stderr } = await saidOf(503, '<html>', { words: ['tasks', 'replay', TASK_ID] })
+    assert.match(stderr, /Whether it was done nobody knows/)
+  })
+
   it('whatever else answers is not taken for the service', async () => {
     const { stderr, exitCode } = await saidOf(200, '<html>hello</html>')
     assert.equal(exitCode, 1)

@@ -53,11 +53,16 @@ function refused(error: ServiceError, asked: Asked): Failure {
       ...(retryAfterMs === undefined ? [] : [`It asks to come back in ${sayMs(retryAfterMs)}.`]),
       ...(requestId === undefined || status < 500 ? [] : [`Its log has more beside ${requestId}.`]),
     ],
-    so: asked.isChange && status >= 500 ? UNKNOWN : UNCHANGED,
+    so: asked.isChange && mayBeDone(error) ? UNKNOWN : UNCHANGED,
     next: nextOf(error, asked),
     ...(problems.length > 0 && { problems }),
     exitCode: exitCodeOf(error),
   })
+}
+
+/** The service says 503 before it keeps anything; a proxy that says it, or a failure half-way, tells nothing. */
+function mayBeDone({ status, code }: ServiceError): boolean {
+  return status >= 500 && (status !== 503 || code === 'unexpected-answer')
 }
 
 function whatOf(error: ServiceError, { url, hasKey }: Asked): string {
