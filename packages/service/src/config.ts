@@ -78,7 +78,12 @@ export type GivenSettings = { readonly [name: string]: string | readonly string[
 
 export type ConfigCheck =
   | { readonly config: ServiceConfig; readonly problems?: undefined }
-  | { readonly config?: undefined; readonly problems: readonly Problem[] }
+  | {
+      readonly config?: undefined
+      readonly problems: readonly Problem[]
+      /** What it would be without the settings that have problems: to look at, not to start with. */
+      readonly readable: ServiceConfig
+    }
 
 export function readConfig(flags: GivenSettings, environment: NodeJS.ProcessEnv = process.env): ConfigCheck {
   const file = readFile(flags[CONFIG_SETTING.name]?.toString() ?? environment[variableOf(CONFIG_SETTING)])
@@ -91,7 +96,8 @@ export function readConfig(flags: GivenSettings, environment: NodeJS.ProcessEnv 
     if ('must' in read) problems.push({ at: found.at, is: found.value, say: `must be ${read.must}` })
     else chosen[FIELDS[setting.name]!] = read.value
   }
-  return problems.length > 0 ? { problems } : { config: { ...DEFAULT_CONFIG, ...chosen } }
+  const readable = { ...DEFAULT_CONFIG, ...chosen }
+  return problems.length > 0 ? { problems, readable } : { config: readable }
 }
 
 export function variableOf({ name }: Setting): string {

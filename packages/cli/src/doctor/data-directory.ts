@@ -6,7 +6,9 @@ import {
   closeSync,
   constants,
   fdatasyncSync,
+  mkdtempSync,
   openSync,
+  rmdirSync,
   rmSync,
   statfsSync,
   statSync,
@@ -28,7 +30,7 @@ export function checkDataDirectory(given: string): readonly Finding[] {
     checkMode(directory, there.mode),
     checkFileSystem(type),
     checkRoom({ freeBytes: bavail * bsize, totalBytes: blocks * bsize }),
-    checkSync(syncMs(directory)),
+    checkDisk(() => syncMs(directory)),
   ]
 }
 
@@ -36,9 +38,19 @@ export function checkDataDirectory(given: string): readonly Finding[] {
 function checkMissing(directory: string): Finding {
   let place = dirname(directory)
   while (statSync(place, { throwIfNoEntry: false }) === undefined && place !== dirname(place)) place = dirname(place)
-  return statSync(place).isDirectory() && mayWrite(place)
+  return statSync(place).isDirectory() && canMakeIn(place)
     ? ok('data', `${directory} is made at the first start.`)
     : bad('data', `${directory} cannot be made in ${place}.`, 'secondwind serve --data <directory>')
+}
+
+/** Tried, and taken away again: there are places, such as /proc, that permit it and cannot do it. */
+function canMakeIn(place: string): boolean {
+  try {
+    rmdirSync(mkdtempSync(join(place, '.doctor-')))
+    return true
+  } catch {
+    return false
+  }
 }
 
 function mayWrite(path: string): boolean {
@@ -85,6 +97,21 @@ export function checkRoom({
   const next = 'make room: with a full disk no task is taken'
   if (freeBytes < NO_ROOM_BYTES) return bad('room', say, next)
   return freeBytes < LITTLE_ROOM_BYTES ? warn('room', say, next) : ok('room', say)
+}
+
+/** A disk that takes no write is a finding, and keeps nobody from the others. */
+export function checkDisk(measureMs: () => number): Finding {
+  try {
+    return checkSync(measureMs())
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
+    return bad(
+      'disk',
+      `It takes no write: ${message}.`,
+      'make room, or choose another disk: no task is taken like this',
+    )
+  }
 }
 
 const SYNCS = 20

@@ -1,13 +1,13 @@
 import type { Destination, PolicyVersion } from '@secondwind/client'
 import { presets } from '@secondwind/resilience'
 import assert from 'node:assert/strict'
-import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, onTestFinished } from 'vitest'
 import { inPipe } from '../command-line.test-kit.ts'
 import { anAnswer, aService } from '../remote/service.test-kit.ts'
-import { checkFileSystem, checkRoom, checkSync } from './data-directory.ts'
+import { checkDisk, checkFileSystem, checkRoom, checkSync } from './data-directory.ts'
 import type { Finding } from './finding.ts'
 import { checkDescriptors } from './machine.ts'
 import { checkClock, checkDestinations, checkPolicies, checkVersion } from './service.ts'
@@ -62,6 +62,29 @@ describe('secondwind doctor', () => {
     const { findings } = reportOf(stdout)
     const badOnes = findings.filter(({ level }) => level === 'bad').map(({ check }) => check)
     assert.deepEqual([badOnes, exitCode], [['settings', 'settings', 'service'], 6])
+  })
+
+  it('looks into the data directory whatever is wrong with other settings', async () => {
+    const words = ['doctor', '--concurrency', '0', '--data', aDirectory(0o755), '--url', 'http://127.0.0.1:9', '--json']
+    assert.equal(levelOf(reportOf((await inPipe(words)).stdout), 'permissions'), 'warn')
+  })
+
+  it('takes a service that listens on every address for one of this machine', async () => {
+    const { url } = await aService()
+    const folder = aDirectory()
+    const [key, config] = [join(folder, 'key'), join(folder, 'service.json')]
+    writeFileSync(key, 'a-key-of-some-forty-characters-for-everything\n')
+    writeFileSync(config, JSON.stringify({ host: '0.0.0.0', port: Number(new URL(url).port), data: aDirectory() }))
+    const report = reportOf((await inPipe(['doctor', '--config', config, '--key-file', key, '--json'])).stdout)
+    assert.deepEqual(
+      ['bind', 'service', 'permissions', 'key'].map(check => levelOf(report, check)),
+      ['warn', 'ok', 'ok', undefined],
+    )
+  })
+
+  it.runIf(existsSync('/proc/self'))('tries whether a data directory can be made in its place', async () => {
+    const words = ['doctor', '--data', '/proc/secondwind', '--url', 'http://127.0.0.1:9', '--json']
+    assert.equal(levelOf(reportOf((await inPipe(words)).stdout), 'data'), 'bad')
   })
 
   it('warns of an address that others can reach, unless there is a key for everything', async () => {
@@ -120,6 +143,15 @@ describe('a finding is ok, worth a look, or bad', () => {
     const room = (freeBytes: number): string => checkRoom({ freeBytes, totalBytes: 1e12 }).level
     assert.deepEqual([room(1e10), room(5e8), room(5e7)], ['ok', 'warn', 'bad'])
     assert.deepEqual([checkSync(2).level, checkSync(50).level, checkSync(900).level], ['ok', 'warn', 'bad'])
+  })
+
+  it('by whether the disk takes a write at all: a full one is no bug', () => {
+    const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+    const found = checkDisk(() => {
+      throw full
+    })
+    assert.deepEqual([found.level, found.say], ['bad', 'It takes no write: ENOSPC: no space left on device, write.'])
+    assert.equal(checkDisk(() => 2).level, 'ok')
   })
 
   it('by where the files are: on a disk, in memory, on a network', () => {

@@ -1,4 +1,4 @@
-import { DEFAULT_CONFIG, readConfig, type ServiceConfig } from '@secondwind/service/config'
+import { readConfig, type ServiceConfig } from '@secondwind/service/config'
 import { systemClock, type Problem } from '@secondwind/resilience'
 import type { Answer, Call, Command, GivenOptions } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
@@ -30,13 +30,15 @@ export const doctorCommand: Command = {
 
 async function examine({ options }: Call): Promise<Answer> {
   const { strict } = readOptions(options, { strict: isOn })
-  const { config, problems } = readConfig(settingsOf(options))
-  const url = String(options['url'] ?? process.env['SECONDWIND_URL'] ?? urlOf(config ?? DEFAULT_CONFIG))
+  const read = readConfig(settingsOf(options))
+  const { config, problems } = read
+  const readable = read.config === undefined ? read.readable : read.config
+  const url = String(options['url'] ?? process.env['SECONDWIND_URL'] ?? urlOf(readable))
   const findings = [
     ...checkSettings(problems),
     ...(config ? checkBind(config) : []),
     ...checkMachine(config),
-    ...(config?.store === 'sqlite' && isHere(options, url) ? checkDataDirectory(config.data) : []),
+    ...(readable.store === 'sqlite' && isHere(options, url) ? checkDataDirectory(readable.data) : []),
     ...(await examineService(options, url)),
   ]
   const worst = worstOf(findings)
@@ -57,15 +59,20 @@ function checkSettings(problems: readonly Problem[] | undefined): readonly Findi
 
 /** Keys may be in the store already; only the service itself can see them. */
 function checkBind(config: ServiceConfig): readonly Finding[] {
-  if (isNear(urlOf(config))) return []
+  if (!isEveryAddress(config.host) && isNear(urlOf(config))) return []
   if (config.adminKey !== undefined) return [ok('bind', `Others can reach ${config.host}, and need a key.`)]
   const say = `Others can reach ${config.host}; unless the store has keys, the service does not start like this.`
   return [warn('bind', say, 'secondwind serve --admin-key-file <file>')]
 }
 
-/** Where a service with these settings would listen. */
-function urlOf({ host, port }: ServiceConfig): string {
+/** Where a service with these settings would answer: one that listens everywhere does so on this very machine, too. */
+function urlOf({ host: given, port }: ServiceConfig): string {
+  const host = isEveryAddress(given) ? '127.0.0.1' : given
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+function isEveryAddress(host: string): boolean {
+  return ['0.0.0.0', '::'].includes(host)
 }
 
 /** The disk of a service that runs elsewhere is not the one here. */
