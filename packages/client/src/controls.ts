@@ -2,7 +2,7 @@ import { check } from '@secondwind/resilience/rules'
 import type { Call, Caller } from './caller.ts'
 import { refuse, refuseUnless, UUID } from './check/fields.ts'
 import { listing, type Listing } from './listing.ts'
-import type { Control, ControlInput, ControlState } from './wire/control.ts'
+import type { Control, ControlInput, ControlPreview, ControlState } from './wire/control.ts'
 import type { Page } from './wire/page.ts'
 
 /** `/controls`: the kill switch. */
@@ -10,7 +10,7 @@ export interface Controls {
   /** In force over the whole fleet within two seconds; nothing is dropped. */
   create(control: ControlInput, call?: Call): Promise<Control>
   /** What it would hold; nothing is written. */
-  preview(control: ControlInput, call?: Call): Promise<Control>
+  preview(control: ControlInput, call?: Call): Promise<ControlPreview>
   /** What is in force, the newest first; with `ended`, what ended within the last day too. */
   list(filter?: { readonly ended?: boolean }, call?: Call): Listing<Control>
   get(controlId: string, call?: Call): Promise<Control>
@@ -24,7 +24,7 @@ const PATH = '/controls'
 
 export function controlsOf(caller: Caller): Controls {
   // Not asked again: of two controls one would be left when the other is ended.
-  const post = (body: object, { signal }: Call): Promise<Control> =>
+  const post = <Answer>(body: object, { signal }: Call): Promise<Answer> =>
     caller.ask({ method: 'POST', path: PATH, body, signal })
   return {
     create: async (control, call = {}) => post(control, call),

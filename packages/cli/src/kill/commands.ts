@@ -1,5 +1,5 @@
 /** The kill switch: three levels, a reason, an end, and first of all what it will hold. */
-import type { Control, ControlInput, ControlLevel, ControlScope } from '@secondwind/client'
+import type { Control, ControlInput, ControlLevel, ControlPreview, ControlScope } from '@secondwind/client'
 import type { Answer, Command } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { Failure, usageFailure } from '../failure.ts'
@@ -103,16 +103,16 @@ function sayScope(of: ControlScope): string {
   return of.kind === 'policy' ? `the policy ${of.policyId}` : `the tenant ${of.tenant}`
 }
 
-function sayWhat({ level, scope: of, expiresAt }: Control, now: number): string {
+function sayWhat({ level, scope: of, expiresAt }: Control | ControlPreview, now: number): string {
   const end = expiresAt === undefined ? 'until somebody ends it' : `until ${sayWhen(expiresAt, now)}`
   return `${level} for ${sayScope(of)}, ${end}`
 }
 
-function sayControl(control: Control, now: number): string {
+function sayControl(control: Control | ControlPreview, now: number): string {
   return `${sayWhat(control, now)} (${control.reason}): ${LEVELS[control.level]}`
 }
 
-function sayHolds({ level, holds }: Control): string {
+function sayHolds({ level, holds }: Control | ControlPreview): string {
   if (level === 'intake-off') return 'holds nothing; whoever hands a task over is told to come back later'
   if (holds === undefined) return ''
   const { waitingTasks, lanes, isExact } = holds

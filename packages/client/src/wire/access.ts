@@ -17,6 +17,8 @@ export interface Key {
   readonly expiresAt?: number
   /** Until then the text of before the rotation is taken, too. */
   readonly overlapsUntil?: number
+  /** It is refused since then: in the answer that revokes it. */
+  readonly revokedAt?: number
 }
 
 /** A key as it is shown once, and never again. */

@@ -29,6 +29,15 @@ export interface Control extends ComingBack {
   readonly holds?: Holds
 }
 
+/** What a control would hold: nothing was written, so it has no id, and nothing is in force. */
+export interface ControlPreview extends Pick<
+  Control,
+  'tenant' | 'level' | 'scope' | 'reason' | 'isByOperator' | 'expiresAt' | keyof ComingBack
+> {
+  readonly isPreview: true
+  readonly holds: Holds
+}
+
 /** What a control keeps waiting, as of now. */
 export interface Holds {
   readonly lanes: number

@@ -159,7 +159,9 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
       }),
     },
     async (request, reply) => {
-      return reply.send(keyView(await revoke(request, context)))
+      // No text of it is good any longer, so none overlaps.
+      const { overlapsUntil: _, ...key } = keyView(await revoke(request, context))
+      return reply.send({ ...key, revokedAt: clock.now() })
     },
   )
 }

@@ -50,6 +50,10 @@ describe('POST /controls', () => {
     const { status, json } = await ask('POST', '/controls', { body: { ...STORM, preview: true } })
     assert.equal(status, 200)
     assert.deepEqual(json.holds, { lanes: 1, waitingTasks: 1, isExact: false }, 'some of them may be first attempts')
+    assert.deepEqual(
+      [json.isPreview, json.controlId, json.isInForce, json.createdAt, json.level],
+      [true, undefined, undefined, undefined, STORM.level],
+    )
     assert.deepEqual((await ask('GET', '/controls')).json.items, [])
   })
 

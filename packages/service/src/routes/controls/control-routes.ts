@@ -18,11 +18,11 @@ import { etagOf, IF_MATCH, otherVersion, versionAsked } from '../requests/if-mat
 import { readFlags, readNumbers } from '../requests/query.ts'
 import { reasonField } from '../schemas/access.ts'
 import { answer, refusals } from '../schemas/answers.ts'
-import type { ControlInput, ShownControl } from '../schemas/control.ts'
+import { CONTROL_PREVIEW, type ControlInput, type ShownControl } from '../schemas/control.ts'
 import { DEFAULT_PAGE, pageFields, uuidField, type PageQuery } from '../schemas/fields.ts'
 import { operation } from '../schemas/operation.ts'
 import { component, pageOf, parameters } from '../schemas/schema.ts'
-import { controlView, holdsOf } from './control-view.ts'
+import { controlView, holdsOf, previewOf } from './control-view.ts'
 import { readControl } from './read-control.ts'
 
 /** Of a tenant, those that ended within the last day included: more are a loop that forgot to end them. */
@@ -57,7 +57,7 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
         body: component('ControlInput'),
         response: {
           201: answer(CONTROL, 'It is in force.', { location: 'Where it can be read.' }),
-          200: answer(CONTROL, 'What it would hold: nothing was written.'),
+          200: answer(CONTROL_PREVIEW, 'What it would hold: nothing was written.'),
           ...refusals(404, 408, 413, 415, 429),
         },
       }),
@@ -66,10 +66,13 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
       const caller = callerOf(request)
       const read = await readControl(request.body, caller, context, policies)
       const control: Control = { ...read, controlId: newId(clock.now(), random) }
-      const view = { ...controlView(control, clock.now()), holds: await holdsOf(control, store) }
-      if (request.body.preview === true) return reply.send(view)
+      const holds = await holdsOf(control, store)
+      if (request.body.preview === true) return reply.send(previewOf(control, holds))
       await writeControl(control, 0, caller, 'control.create', control.reason, context)
-      return reply.code(201).header('location', `/controls/${control.controlId}`).send(view)
+      return reply
+        .code(201)
+        .header('location', `/controls/${control.controlId}`)
+        .send({ ...controlView(control, clock.now()), holds })
     },
   )
 

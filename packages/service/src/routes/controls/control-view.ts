@@ -1,10 +1,16 @@
 import type { TaskStore } from '../../stores/task-store.ts'
 import { isInForce, reaches, type Control } from '../../task/control.ts'
 import { laneKey, laneOf } from '../../task/lane.ts'
-import type { Holds, ShownControl } from '../schemas/control.ts'
+import type { ControlPreview, Holds, ShownControl } from '../schemas/control.ts'
 
 export function controlView(control: Control, now: number): ShownControl {
   return { ...control, isInForce: isInForce(control, now) }
+}
+
+/** Nobody can take it for a control: what only one that was written has is left out. */
+export function previewOf(control: Control, holds: Holds): ControlPreview {
+  const { controlId: _, createdAt: __, createdBy: ___, ...wanted } = control
+  return { isPreview: true, ...wanted, holds }
 }
 
 /** Ten thousand destinations: whoever has more is told that there are more. */

@@ -76,6 +76,7 @@ export interface ShownKey {
   readonly createdBy: string
   readonly expiresAt?: number
   readonly overlapsUntil?: number
+  readonly revokedAt?: number
   readonly key?: string
 }
 
@@ -90,6 +91,7 @@ export const KEY: Schema<ShownKey> = Type.Unsafe<ShownKey>(
     createdBy: Type.String({ description: 'The id of the key that made it.' }),
     expiresAt: Type.Optional(instantField('It is refused from then on.')),
     overlapsUntil: Type.Optional(instantField('Until then the text of before the rotation is taken, too.')),
+    revokedAt: Type.Optional(instantField('It is refused since then: in the answer that revokes it.')),
     key: Type.Optional(Type.String({ description: 'The key itself. It is shown this once, and kept by nobody.' })),
   }),
 )

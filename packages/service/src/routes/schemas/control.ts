@@ -29,6 +29,15 @@ export interface ShownControl extends ComingBack {
   readonly holds?: Holds
 }
 
+/** What a control would be: no id, for nothing was written, and nothing is in force. */
+export interface ControlPreview extends Omit<
+  ShownControl,
+  'controlId' | 'createdAt' | 'createdBy' | 'endedAt' | 'endedBy' | 'isInForce'
+> {
+  readonly isPreview: true
+  readonly holds: Holds
+}
+
 export interface ControlInput extends ComingBack {
   readonly level: ControlLevel
   readonly scope: {
@@ -111,25 +120,35 @@ export const CONTROL_FIELDS: { readonly [field: string]: TSchema } = {
   isInForce: Type.Boolean(),
 }
 
-export const CONTROL: TSchema = Type.Object(
+const tenantField = Type.Optional(
+  Type.String({ description: 'Whose policies and destinations are meant; absent: everybody’s.' }),
+)
+
+const holdsField = Type.Object(
   {
-    ...CONTROL_FIELDS,
-    tenant: Type.Optional(
-      Type.String({ description: 'Whose policies and destinations are meant; absent: everybody’s.' }),
-    ),
-    holds: Type.Optional(
-      Type.Object(
-        {
-          lanes: Type.Integer({ description: 'Destinations with tasks that wait.' }),
-          waitingTasks: Type.Integer(),
-          isExact: Type.Boolean({ description: 'False: some of them are not meant, or not all were counted.' }),
-        },
-        { description: 'What it keeps, now; not in lists.' },
-      ),
-    ),
+    lanes: Type.Integer({ description: 'Destinations with tasks that wait.' }),
+    waitingTasks: Type.Integer(),
+    isExact: Type.Boolean({ description: 'False: some of them are not meant, or not all were counted.' }),
   },
+  { description: 'What it keeps, or would keep, now; not in lists.' },
+)
+
+export const CONTROL: TSchema = Type.Object(
+  { ...CONTROL_FIELDS, tenant: tenantField, holds: Type.Optional(holdsField) },
   { $id: 'Control', examples: [EXAMPLE] },
 )
+
+export const CONTROL_PREVIEW: TSchema = Type.Object({
+  isPreview: Type.Literal(true, { description: 'Nothing was written, and nothing is in force.' }),
+  level: levelField,
+  scope: CONTROL_SCOPE,
+  reason: Type.String(),
+  expiresAt: Type.Optional(Type.Integer()),
+  isByOperator: Type.Boolean(),
+  ...SHOWN_COMING_BACK,
+  tenant: tenantField,
+  holds: holdsField,
+})
 
 export const CONTROL_STATE: TSchema = Type.Object(
   {
