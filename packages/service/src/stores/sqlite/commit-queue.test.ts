@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import type { Hint } from '../task-store.ts'
 import { createCommitQueue, type CommitQueue } from './commit-queue.ts'
+import { NOTHING_YET, type Extent } from './rows/extent.ts'
 import type { Batch, Committed } from './writer/commit.ts'
 
 /** A queue in front of a thread that answers when the test says so, and a disk that keeps at once unless it is told to wait. */
@@ -29,7 +30,7 @@ function queueBefore({ keep = async () => {} }: { keep?: () => Promise<void> } =
   /** The earliest batch that was not. */
   const commit = (change: Partial<Committed> = {}): void => {
     const outcomes = batches[committed]!.calls.map(([verb]) => ({ kind: 'done', answer: verb }) as const)
-    answers[committed++]!.resolve({ outcomes, hints: [], hasWritten: true, ...change })
+    answers[committed++]!.resolve({ outcomes, hints: [], hasWritten: true, extent: NOTHING_YET, ...change })
   }
   const verbs = (): string[][] => batches.map(({ calls }) => calls.map(([verb]) => verb))
   return { queue, commit, verbs, answers, problems, hints }
@@ -153,12 +154,15 @@ describe('what was committed', () => {
     return { ...before, waits, answered, ask }
   }
 
-  it('is answered when it is on the disk; a claim does not wait, and neither does the next commit', async () => {
+  const done = (answer: unknown) => ({ kind: 'done', answer }) as const
+  const claimed = (taken: Extent) => done({ kind: 'claimed', held: [], heads: [], taken })
+
+  it('is answered when it is on the disk; neither a claim waits for it, nor the next commit', async () => {
     const { ask, commit, waits, answered, verbs } = slowDisk()
     ask('claim', 'claim', CLAIM)
     ask('cancel', 'cancel', { taskId: 'a' })
     await settled()
-    commit({ hints: [{ partition: 0, lane: 'a', queue: 'b', dueAt: 0 }] })
+    commit({ outcomes: [done(null), claimed(NOTHING_YET)] })
     await settled()
     assert.deepEqual(answered, ['claim'])
     ask('next', 'cancel', { taskId: 'b' })
@@ -167,6 +171,28 @@ describe('what was committed', () => {
     waits[0]!.resolve()
     await settled()
     assert.deepEqual(answered, ['claim', 'cancel'])
+  })
+
+  it('is claimed by nobody before it is on the disk, be it new or changed', async () => {
+    for (const newest of ['newestTask', 'newestEntry'] as const) {
+      const { ask, commit, waits, answered } = slowDisk()
+      const extent = { newestTask: 7, newestEntry: 9, [newest]: 10 }
+      const claimOf = async (name: string, taken: Extent): Promise<void> => {
+        ask(name, 'claim', CLAIM)
+        await settled()
+        commit({ outcomes: [claimed(taken)], extent })
+        await settled()
+      }
+      await claimOf('of what is new', extent)
+      assert.deepEqual(answered, [])
+      waits[0]!.resolve()
+      await settled()
+      assert.deepEqual(answered, ['of what is new'])
+      await claimOf('of what is kept', extent)
+      assert.deepEqual(answered, ['of what is new', 'of what is kept'])
+      await claimOf('of what is newer', { ...extent, [newest]: 11 })
+      assert.equal(answered.length, 2)
+    }
   })
 
   it('is told of to those who serve it when it is on the disk, and not before', async () => {

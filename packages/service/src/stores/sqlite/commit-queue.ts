@@ -1,6 +1,7 @@
 import { nextTurn } from '@secondwind/resilience'
 import type { Hint } from '../task-store.ts'
 import type { Disk } from './file/disk.ts'
+import { isWithin, NOTHING_YET, type Extent } from './rows/extent.ts'
 import { errorOfFailure } from './threads/thread-end.ts'
 import type { Thread } from './threads/thread.ts'
 import type { Batch, Committed, Outcome } from './writer/commit.ts'
@@ -8,8 +9,9 @@ import type { AnswerOf, AskOf, Verb } from './writer/verbs.ts'
 
 /**
  * Calls that are committed together, and wait for the disk together: all that came since the last commit are in the next
- * one, and one wait serves all commits since the last wait began. A claim does not wait: it promises nothing to anybody, and
- * the end of the process does not undo it. A loss of power may, and then its tasks are claimed again.
+ * one, and one wait serves all commits since the last wait began. A claim does not wait if what it takes is on the disk: it
+ * promises nothing to anybody, and the end of the process does not undo it. A loss of power may, and then its tasks are
+ * claimed again.
  */
 export interface CommitQueue {
   ask<V extends Verb>(verb: V, ask: AskOf<V>): Promise<Committing<V>>
@@ -67,6 +69,7 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
   const committing = new Set<Promise<void>>()
   /** All that was committed so far is on the disk. */
   let kept: Promise<void> = Promise.resolve()
+  let keptExtent = NOTHING_YET
   let answering: Promise<void> = kept
 
   const takeBatch = (): Waiting[] => {
@@ -85,18 +88,21 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
       return refuse(batch, error as Error)
     }
     const answered = batch.map((call, at) => ({ call, outcome: committed.outcomes[at]! }))
-    const isClaim = ({ call }: Answered): boolean => call.verb === 'claim'
-    for (const each of answered) if (isClaim(each)) answer(each, instant)
+    const mayGo = ({ call, outcome }: Answered): boolean =>
+      call.verb === 'claim' && outcome.kind === 'done' && hasTakenFrom(keptExtent, outcome.answer as AnswerOf<'claim'>)
+    const going = answered.filter(mayGo)
+    for (const each of going) answer(each, instant)
     // Whoever only read has seen what others wrote, and waits with them.
     if (committed.hasWritten) kept = disk.keep()
-    answering = answerKept(
-      committed,
-      answered.filter(each => !isClaim(each)),
-      instant,
-    )
+    const staying = going.length === 0 ? answered : answered.filter(each => !going.includes(each))
+    answering = answerKept(committed, staying, instant)
   }
 
-  const answerKept = async ({ hints, hasWritten }: Committed, answered: readonly Answered[], instant: number) => {
+  const answerKept = async (
+    { hints, hasWritten, extent }: Committed,
+    answered: readonly Answered[],
+    instant: number,
+  ): Promise<void> => {
     try {
       await kept
     } catch (error) {
@@ -105,6 +111,7 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
         onUnkept(error),
       )
     }
+    if (isWithin(keptExtent, extent)) keptExtent = extent
     for (const each of answered) answer(each, instant)
     if (hasWritten && !answered.some(({ outcome }) => outcome.kind === 'unavailable')) onWrite(undefined)
     if (hints.length > 0) onHints(hints)
@@ -146,6 +153,11 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
       await answering
     },
   }
+}
+
+/** Whether a claim took nothing but what is on the disk: nobody is sent, or told of, who may be gone after a loss of power. */
+function hasTakenFrom(extent: Extent, reply: AnswerOf<'claim'>): boolean {
+  return reply.kind === 'refused' || isWithin(reply.taken, extent)
 }
 
 interface Answered {

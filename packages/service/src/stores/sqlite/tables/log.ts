@@ -35,6 +35,8 @@ export interface Log {
   /** The row of the newest attempt, seen from this row on; 0: there was none. */
   attemptIdOf(logId: number): number
   remove(seq: number): void
+  /** The number that was used last. */
+  readonly newest: number
   /** Reads which number was used last. */
   recall(): void
 }
@@ -78,6 +80,9 @@ export function createLog(connection: Connection): Log {
     progressOf: logId => readProgress(logId)!,
     attemptIdOf,
     remove: seq => void remove(seq),
+    get newest() {
+      return last
+    },
     recall() {
       last = readLast()![0]
     },

@@ -18,6 +18,8 @@ export interface Tasks {
   /** A list of its own, which the caller may change. */
   row(seq: number): [...TaskRow]
   remove(seq: number): void
+  /** The number that was used last. */
+  readonly newest: number
   /** Reads which number was used last. */
   recall(): void
 }
@@ -94,6 +96,9 @@ export function createTasks(connection: Connection): Tasks {
       const { idempotencyKey, lane } = identityOf(seq)
       if (idempotencyKey !== null) deleteKey(keyName(lane, idempotencyKey))
       remove(seq)
+    },
+    get newest() {
+      return last
     },
     recall() {
       last = readLast()![0] ?? 0

@@ -1,13 +1,20 @@
 import type { Ask, AskedHead, Claim, PartitionLimit } from '../../task-store.ts'
 import { bytesToText } from '../rows/bytes.ts'
+import type { Extent } from '../rows/extent.ts'
 import { AT, type HeldRow, type HeldRows } from '../rows/task-rows.ts'
 import type { QueueEntry } from '../tables/lanes.ts'
 import type { LeaseEntry } from '../tables/leases.ts'
 import type { Writer } from './writer.ts'
 
-export type ClaimReply =
-  | { readonly kind: 'claimed'; readonly held: readonly HeldRows[]; readonly heads: readonly AskedHead[] }
-  | { readonly kind: 'refused' }
+export type ClaimReply = Claimed | { readonly kind: 'refused' }
+
+interface Claimed {
+  readonly kind: 'claimed'
+  readonly held: readonly HeldRows[]
+  readonly heads: readonly AskedHead[]
+  /** The newest of what was taken: the number of a task, and of what became of one. */
+  readonly taken: Extent
+}
 
 /** Leases what is due in the asked queues, within the lanes' limits, if the partition is still the steward's. */
 export function claim(writer: Writer, { partition, steward, token, asks }: Claim): ClaimReply {
@@ -18,21 +25,26 @@ export function claim(writer: Writer, { partition, steward, token, asks }: Claim
     // A lane of another partition has another steward.
     return { ask, queue: queue?.lane.partition === partition ? queue : undefined }
   })
+  const taken = { newestTask: 0, newestEntry: 0 }
   const held = asked.map(({ ask, queue }) => ({
     lane: ask.lane,
     queue: ask.queue,
     token,
-    rows: queue === undefined ? [] : claimFrom(writer, queue, ask, { token, steward }),
+    rows: queue === undefined ? [] : claimFrom(writer, queue, ask, { token, steward, taken }),
   }))
   const heads = asked.map(({ ask: { lane, queue: key }, queue }) => ({
     lane,
     queue: key,
     dueAt: queue === undefined ? null : waiting.firstAt(queue.queueId),
   }))
-  return { kind: 'claimed', held, heads }
+  return { kind: 'claimed', held, heads, taken }
 }
 
-function claimFrom(writer: Writer, queue: QueueEntry, ask: Ask, claimer: Pick<Claim, 'token' | 'steward'>): HeldRow[] {
+interface Claimer extends Pick<Claim, 'token' | 'steward'> {
+  readonly taken: { -readonly [field in keyof Extent]: Extent[field] }
+}
+
+function claimFrom(writer: Writer, queue: QueueEntry, ask: Ask, { taken, ...claimer }: Claimer): HeldRow[] {
   const { now, lanes, waiting, leases, replays, tasks } = writer
   const { queueId, lane } = queue
   const count = Math.min(ask.count, ask.limit - lane.tasks.IN_FLIGHT)
@@ -40,6 +52,8 @@ function claimFrom(writer: Writer, queue: QueueEntry, ask: Ask, claimer: Pick<Cl
   return waiting.take(queueId, { now, count }).map(([dueAt, seq, state, version]) => {
     const row = tasks.row(seq)
     const taskId = row[AT.taskId]
+    taken.newestTask = Math.max(taken.newestTask, seq)
+    taken.newestEntry = Math.max(taken.newestEntry, state)
     const endsAt = now + row[AT.leaseMs]
     const place = { seq, taskId, queueId, dueAt, state }
     const lease = { ...place, ...claimer, claimedAt: now, endsAt, version: version + 1, cancelRequested: false }

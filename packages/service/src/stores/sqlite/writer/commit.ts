@@ -1,4 +1,5 @@
 import type { Hint } from '../../task-store.ts'
+import { NOTHING_YET, type Extent } from '../rows/extent.ts'
 import { sayingWhy } from '../file/file.ts'
 import { failureOf, type Failure } from '../threads/thread-end.ts'
 import { FLEET, READS, VERBS, type Verb } from './verbs.ts'
@@ -16,27 +17,31 @@ export interface Committed {
   /** One for each call. */
   readonly outcomes: readonly Outcome[]
   readonly hints: readonly Hint[]
-  /** Whether anything was written to the disk. */
+  /** Whether anything was written. */
   readonly hasWritten: boolean
+  /** How far the file had come then. */
+  readonly extent: Extent
 }
 
 export type Outcome = { readonly kind: 'done'; readonly answer: unknown } | Failure
 
-/** Runs the calls in one transaction, and answers when it is on the disk. */
+/** Runs the calls in one transaction. When it is on the disk, `Disk` knows. */
 export function commit(writer: Writer, { now, calls }: Batch, path: string): Committed {
   writer.now = now
   const outcomes = new Map<Call, Outcome>()
   const hints: Hint[] = []
   let hasWritten = false
+  let extent = NOTHING_YET
 
   /** One that fails must not harm its neighbours: each half is tried on its own, until it stands alone. */
   const runTogether = (together: readonly Call[]): void => {
     if (together.length === 0) return
     try {
-      const { answers, isWritten } = sayingWhy(path, () => transact(writer, together))
+      const { answers, isWritten, extent: reached } = sayingWhy(path, () => transact(writer, together))
       for (const [at, call] of together.entries()) outcomes.set(call, { kind: 'done', answer: answers[at] })
       hints.push(...writer.takeHints())
       hasWritten ||= isWritten
+      extent = reached
     } catch (error) {
       const half = Math.ceil(together.length / 2)
       if (half === together.length) return void outcomes.set(together[0]!, failureOf(error))
@@ -47,10 +52,10 @@ export function commit(writer: Writer, { now, calls }: Batch, path: string): Com
 
   for (const call of calls) if (FLEET.has(call[0])) outcomes.set(call, { kind: 'done', answer: run(writer, call) })
   runTogether(calls.filter(([verb]) => !FLEET.has(verb)))
-  return { outcomes: calls.map(call => outcomes.get(call)!), hints, hasWritten }
+  return { outcomes: calls.map(call => outcomes.get(call)!), hints, hasWritten, extent }
 }
 
-function transact(writer: Writer, calls: readonly Call[]): { answers: unknown[]; isWritten: boolean } {
+function transact(writer: Writer, calls: readonly Call[]): { answers: unknown[]; isWritten: boolean; extent: Extent } {
   const { connection } = writer
   // Whoever will write says so at once: a lock that is asked for later may be refused half-way.
   connection.exec(calls.some(isWrite) ? 'begin immediate' : 'begin')
@@ -59,7 +64,7 @@ function transact(writer: Writer, calls: readonly Call[]): { answers: unknown[];
     const answers = calls.map(call => run(writer, call))
     const isWritten = writer.flush()
     connection.exec('commit')
-    return { answers, isWritten }
+    return { answers, isWritten, extent: { newestTask: writer.tasks.newest, newestEntry: writer.log.newest } }
   } catch (error) {
     writer.forget()
     // A full disk may have ended the transaction already.
