@@ -32,13 +32,13 @@ async function atWork() {
     rmSync(folder, { recursive: true, force: true })
   })
   const { host } = new URL(service.url)
-  /** Fails where a line fails, and where the service says no. */
-  const paste = async (heading: string, env: NodeJS.ProcessEnv = {}): Promise<void> => {
+  /** What the lines print. Fails where a line fails, and where the service says no. */
+  const paste = async (heading: string, env: NodeJS.ProcessEnv = {}): Promise<string> => {
     const blocks = linesBelow(heading)
     assert.ok(blocks.length > 0, `${heading} has no lines`)
     const here = blocks.join('\n').replaceAll(/(?:localhost|127\.0\.0\.1):4747/g, host)
     const script = here.replaceAll(/\bcurl /g, 'curl -sS --fail-with-body ')
-    await run('sh', ['-e', '-c', script], { cwd: folder, env: { ...process.env, ...env } })
+    return (await run('sh', ['-e', '-c', script], { cwd: folder, env: { ...process.env, ...env } })).stdout
   }
   return { folder, service, paste, client: createClient({ url: service.url }) }
 }
@@ -72,6 +72,21 @@ describe('the page on operations', () => {
     const still = createClient({ url: service.url, key: made.key })
     const { items: keys } = await still.keys.list().page()
     assert.ok(keys[0]!.overlapsUntil !== undefined)
+  })
+
+  it('has a line that makes a key for Prometheus, whose metrics no key of a tenant reads', async () => {
+    const { paste, client, service } = await atWork()
+    const { key } = await client.keys.create({ scopes: ['admin'], isOperator: true, name: 'me' })
+    const answer = JSON.parse(await paste('Prometheus', { KEY: key })) as { key: string }
+    const tenants = await createClient({ url: service.url, key }).keys.create({ scopes: ['admin'] })
+    // As Prometheus asks.
+    const accept = 'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.4,*/*;q=0.1'
+    const scrape = (by: string): Promise<Response> =>
+      fetch(`${service.url}/metrics`, { headers: { accept, authorization: `Bearer ${by}` } })
+    const [scraped, refused] = await Promise.all([scrape(answer.key), scrape(tenants.key)])
+    assert.deepEqual([scraped.status, refused.status], [200, 403])
+    assert.match(await scraped.text(), /^retry_tasks\{/m)
+    assert.match(await refused.text(), /"code":"scope-missing"/)
   })
 
   it('has lines that back up a running service, for nobody else to read', async ({ skip }) => {

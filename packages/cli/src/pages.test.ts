@@ -49,6 +49,27 @@ describe('docs/lab.md', () => {
     })
 })
 
+describe('every line to type in the pages of the command line and of operations', () => {
+  const linesOf = (page: string): string[] =>
+    Array.from(readFileSync(join(ROOT, page), 'utf8').matchAll(/^ {4}secondwind (?<line>[^#|>\n]+)/gm), ([, line]) =>
+      line!.trim(),
+    )
+
+  it.each([...linesOf('docs/cli.md'), ...linesOf('docs/operations.md')])(
+    'is a command with flags of its own: %s',
+    line => {
+      const words = wordsOf(line)
+      const command = COMMANDS.find(({ path }) => path.every((name, index) => words[index] === name))
+      assert.ok(command !== undefined, 'there is no such command')
+      const flags = (command.options ?? []).map(({ flag }) => flag.split(' ')[0])
+      assert.deepEqual(
+        words.filter(word => word.startsWith('--') && word !== '--json' && !flags.includes(word)),
+        [],
+      )
+    },
+  )
+})
+
 describe('docs/cli.md', () => {
   it('names every command', () => {
     const page = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8')

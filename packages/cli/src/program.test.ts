@@ -31,6 +31,15 @@ describe('the program', () => {
     assert.equal(status, 1)
   })
 
+  it('says where a Node that is new enough can be found, to whoever starts it with an old one', () => {
+    const anOldNode = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"20.19.0"}})'
+    const program = fileURLToPath(new URL('../bin/secondwind.js', import.meta.url))
+    const { status, stderr } = spawnSync(process.execPath, ['--import', anOldNode, program], { encoding: 'utf8' })
+    assert.match(stderr, /^error node-too-old .* this is 20\.19\.0\n/)
+    assert.match(stderr, /\n {2}do {3}node_modules\/\.bin\/node node_modules\/\.bin\/secondwind /)
+    assert.equal(status, 1)
+  })
+
   it('answers a noun without a verb with its verbs, on stderr, and exits with 2', async () => {
     const { stdout, stderr, exitCode } = await secondwind(['lab'])
     assert.deepEqual([stdout, exitCode], ['', 2])
