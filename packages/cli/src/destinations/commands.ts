@@ -6,6 +6,7 @@ import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import type { Table } from '../terminal/table.ts'
 import { DESTINATION_ARGUMENT, showDestination } from './destination-page.ts'
+import { nextSteps, spareIt } from './next-steps.ts'
 import { stormOf } from './storm.ts'
 
 const listCommand: Command = remoteCommand({
@@ -25,7 +26,10 @@ const listCommand: Command = remoteCommand({
       destinations => {
         const storm = stormOf(destinations)
         if (storm === undefined) return {}
-        return { verdict: storm.say, next: [call.typed('destinations', 'get', storm.destination)] }
+        return {
+          verdict: storm.say,
+          next: [call.typed('destinations', 'get', storm.destination), spareIt(storm.destination, call.typed)],
+        }
       },
     ),
 })
@@ -75,17 +79,15 @@ const getCommand: Command = remoteCommand({
   run: get,
 })
 
-async function get({ client, args, clock, typed }: RemoteCall): Promise<Answer> {
+async function get(call: RemoteCall): Promise<Answer> {
+  const { client, args, clock } = call
   const destination = await client.destinations.get(args[0] as string)
   const storm = stormOf([destination])
   return {
     data: destination,
     show: page => showDestination(destination, clock.now(), page),
     ...(storm !== undefined && { verdict: storm.say }),
-    next: [
-      typed('tasks', 'list', '--destination', destination.destination),
-      ...(destination.exhausted > 0 ? [typed('dead', 'causes', '--destination', destination.destination)] : []),
-    ],
+    next: await nextSteps(destination, call),
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Destination } from '@secondwind/client'
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { aService } from '../remote/service.test-kit.ts'
+import { atTerminal } from '../command-line.test-kit.ts'
+import { anAnswer, aService } from '../remote/service.test-kit.ts'
 import { stormOf } from './storm.ts'
 
 const calm: Destination = {
@@ -17,16 +18,34 @@ const calm: Destination = {
 
 describe('destinations', () => {
   it('are listed, and one of them is shown with its gates', async () => {
-    const { aTask, client, url, atTerminal, inPipe } = await aService()
+    const { aTask, client, url, atTerminal: type, inPipe } = await aService()
     await client.waitFor((await aTask('503')).taskId)
     assert.equal((await inPipe(['destinations', 'list', '--ids'])).stdout, `${url}\n`)
-    const { stdout } = await atTerminal(['destinations', 'get', url])
+    const { stdout } = await type(['destinations', 'get', url])
     assert.match(
       stdout.replaceAll(/\s+/g, ' '),
       /last 5 min 2 attempts, of which 50 % retries; 2 × the load of first attempts attempts 2, of which 50 % retries/,
     )
     const unknown = await inPipe(['destinations', 'get', 'nobody'])
     assert.deepEqual([unknown.exitCode, unknown.stderr.includes('error destination-not-found')], [3, true])
+  })
+})
+
+describe('a destination that was stopped', () => {
+  it('is shown with a task to try first, and the line that undoes each order', async () => {
+    const { aTask, client, url, atTerminal: type } = await aService()
+    await client.waitFor((await aTask('200')).taskId)
+    await client.destinations.pause(url, { reason: 'INC-2231' })
+    await client.destinations.force(url, { breaker: 'closed' })
+    const { taskId } = await aTask('200')
+    const { stderr } = await type(['destinations', 'get', url])
+    const lines = [...stderr.matchAll(/secondwind (.*) --url/g)].map(([, words]) => words)
+    assert.deepEqual(lines, [
+      `tasks attempt-now ${taskId} --wait 30s`,
+      `resume ${url} --ramp 5min --stop-on-failure-rate 20%`,
+      `destinations breaker ${url} --set auto`,
+      `tasks list --destination ${url}`,
+    ])
   })
 })
 
@@ -48,5 +67,18 @@ describe('a storm', () => {
     assert.notEqual(stormOf([{ ...calm, attempts: 1_000_000, ...lately(100, 0.8) }]), undefined)
     assert.equal(stormOf([{ ...calm, retryShare: 0.9, ...lately(100, 0.01) }]), undefined)
     assert.equal(stormOf([{ ...calm, retryShare: 0.9 }]), undefined)
+  })
+
+  it('is answered with a pause that has an end', async () => {
+    const stormy = { ...calm, ...lately(100, 0.8) }
+    const url = await anAnswer(({ url: path }, response) => {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify(path?.startsWith('/destinations/') ? stormy : { items: [stormy] }))
+    })
+    for (const words of [['list'], ['get', stormy.destination]]) {
+      const { stdout, stderr } = await atTerminal(['destinations', ...words, '--url', url])
+      assert.match(stdout.replaceAll(/\s+/g, ' '), /A retry storm: 80 % of the attempts at .* in the last 5 min/)
+      assert.match(stderr, /secondwind pause https:\/\/calm\.example --for 30min/)
+    }
   })
 })

@@ -5,7 +5,7 @@ import { confirm, YES_OPTION } from '../input/confirm.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { createPage } from '../terminal/page.ts'
 import { TASK_ARGUMENT } from './task-options.ts'
-import { nextFor, showTask } from './task-page.ts'
+import { holdOf, nextFor, showTask } from './task-page.ts'
 import { answerOnceSettled, WAIT_OPTION } from './settled.ts'
 
 const EXAMPLE_ID = '01a1e2a2-09b8-7b02-87fa-57f25d3342be'
@@ -38,7 +38,7 @@ export const cancelCommand: Command = remoteCommand({
 
 export const attemptNowCommand: Command = actCommand({
   verb: 'attempt-now',
-  summary: 'makes the next attempt now, before all others of its destination; a closed gate still holds it',
+  summary: 'makes the next attempt now, before all others of its destination; it passes a pause, and no other gate',
   act: (client, taskId) => client.tasks.attemptNow(taskId),
 })
 
@@ -62,20 +62,21 @@ function actCommand({ verb, summary, act }: Act): Command {
     options: [WAIT_OPTION],
     examples: [`tasks ${verb} ${EXAMPLE_ID}`, `tasks ${verb} ${EXAMPLE_ID} --wait 30s`],
     isChange: true,
-    run: call => actOn(call, act),
+    run: call => actOn(call, { verb, act }),
   })
 }
 
-async function actOn(call: RemoteCall, act: Act['act']): Promise<Answer> {
+async function actOn(call: RemoteCall, { verb, act }: Pick<Act, 'verb' | 'act'>): Promise<Answer> {
   const { client, args, clock, typed, options } = call
   const task = await act(client, args[0] as string)
   // One attempt is what was asked for: what comes of it is the answer.
   const isSettled = (now: RetryTask): boolean =>
     now.status !== 'IN_FLIGHT' && (now.attemptNumber > task.attemptNumber || now.generation > task.generation)
+  const isNews = (line: string): boolean => !line.includes(` ${verb} `)
   if (options['wait'] !== undefined) return answerOnceSettled(call, task, isSettled)
   return {
     data: task,
     show: page => showTask(task, clock.now(), page),
-    next: [typed('tasks', 'watch', task.taskId), ...nextFor(task, typed)],
+    next: [typed('tasks', 'watch', task.taskId), ...nextFor(task, typed, await holdOf(client, task)).filter(isNews)],
   }
 }

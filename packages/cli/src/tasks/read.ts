@@ -107,7 +107,7 @@ async function explain({ client, args, clock, typed }: RemoteCall): Promise<Answ
       ...(task.endedAt === undefined ? [line('deadline', sayWhen(task.expiresAt, now))] : []),
     ].join('\n')
   }
-  return { data: found, show, next: nextFor(task, typed).filter(line => !line.includes(' explain ')) }
+  return { data: found, show, next: nextFor(task, typed, hold).filter(line => !line.includes(' explain ')) }
 }
 
 function sayHold(reason: string, until: number | undefined, now: number): string {

@@ -4,7 +4,7 @@ import type { Answer, Option } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { duration, readOptions } from '../input/read-options.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
-import { nextFor, showTask } from './task-page.ts'
+import { holdOf, nextFor, showTask } from './task-page.ts'
 
 const LONGEST_WAIT_MS = 86_400_000
 
@@ -30,7 +30,7 @@ export async function answerOnceSettled(
       : isLate
         ? `It has not come to anything within ${sayMs(waitMs)}; it goes on.`
         : `It did not succeed${task.endedAt === undefined ? ' at this attempt; it goes on' : ''}.`,
-    next: nextFor(task, typed),
+    next: nextFor(task, typed, await holdOf(client, task)),
     exitCode: isDone ? EXIT_CODES.done : EXIT_CODES.no,
   }
 }

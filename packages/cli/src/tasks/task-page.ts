@@ -1,5 +1,6 @@
-import type { RetryTask } from '@secondwind/client'
+import type { Client, Hold, RetryTask } from '@secondwind/client'
 import { sayWhen } from '../output/say-time.ts'
+import { openGate } from '../steering/open-gate.ts'
 import { labelled, wrap, type Page } from '../terminal/page.ts'
 
 const LABEL_WIDTH = 13
@@ -45,12 +46,22 @@ function sayEnd({ outcome, errorCode, errorMessage }: NonNullable<RetryTask['las
   return `${[outcome, errorCode].filter(Boolean).join(' ')}${errorMessage === undefined ? '' : `: ${errorMessage}`}`
 }
 
-/** What can be done with a task as it is. */
+/** What can be done with a task as it is, and about the gate that holds it. */
 export function nextFor(
-  { status, taskId }: RetryTask,
+  { status, taskId, destination }: RetryTask,
   typed: (...words: readonly string[]) => string,
+  hold?: Hold,
 ): readonly string[] {
-  return NEXT[status].map(verb => typed('tasks', verb, taskId))
+  const opening = hold && openGate(hold, destination, typed)
+  // Of what people have shut an attempt by hand passes a pause, and nothing else.
+  const isInVain = opening !== undefined && hold?.reason !== 'paused'
+  const verbs = NEXT[status].filter(verb => !(isInVain && verb === 'attempt-now'))
+  return [...(opening === undefined ? [] : [opening]), ...verbs.map(verb => typed('tasks', verb, taskId))]
+}
+
+/** The gate that holds it now; only a task that waits has one. */
+export async function holdOf(client: Client, { status, taskId }: RetryTask): Promise<Hold | undefined> {
+  return status === 'PENDING' ? (await client.tasks.explain(taskId)).hold : undefined
 }
 
 const NEXT: { readonly [status in RetryTask['status']]: readonly string[] } = {

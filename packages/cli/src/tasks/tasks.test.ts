@@ -184,4 +184,22 @@ describe('one task', () => {
     const made = await inPipe(['tasks', 'attempt-now', taskId, '--wait', '30s', '--json'])
     assert.deepEqual([made.exitCode, (JSON.parse(made.stdout) as RetryTask).status], [0, 'SUCCEEDED'])
   })
+
+  it('that a person holds is followed by the line that lets it go, not by an attempt in vain', async () => {
+    const { url, aTask, client, atTerminal } = await aService()
+    await client.waitFor((await aTask('200')).taskId)
+    const scope = { kind: 'all' } as const
+    const { controlId } = await client.controls.create({ level: 'dispatch-off', scope, reason: 'INC-2231' })
+    const { taskId } = await aTask('200')
+    for (const verb of ['attempt-now', 'explain']) {
+      const { stderr } = await atTerminal(['tasks', verb, taskId])
+      assert.match(stderr, new RegExp(`secondwind kill off ${controlId} `), verb)
+      assert.doesNotMatch(stderr, /tasks attempt-now/, verb)
+    }
+    await client.destinations.force(url, { breaker: 'open' })
+    await client.controls.end(controlId)
+    const forced = await atTerminal(['tasks', 'explain', taskId])
+    assert.match(forced.stderr, new RegExp(`secondwind destinations breaker ${url} --set auto`))
+    assert.doesNotMatch(forced.stderr, /tasks attempt-now/)
+  })
 })

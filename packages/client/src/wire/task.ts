@@ -136,6 +136,7 @@ export interface Hold {
   readonly until?: number
   /** Of the kill switch. */
   readonly level?: ControlLevel
+  readonly controlId?: string
   /** What was said when it was shut. */
   readonly because?: string
   /** Whoever runs the service has shut it, and alone opens it. */

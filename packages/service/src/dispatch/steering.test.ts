@@ -114,8 +114,10 @@ describe('a kill switch', () => {
     await world.clock.advance(10_000)
     assert.equal(sentAt().length, 40, 'each once')
     const { hold, retryHold } = dispatcher.view(LANE)!
+    const { controlId, ...words } = retryHold!
+    assert.equal(typeof controlId, 'string', 'whoever is held can say which one to end')
     assert.deepEqual(
-      [hold, retryHold],
+      [hold, words],
       [undefined, { reason: 'kill-switch', level: 'retries-off', because: 'a storm', isByOperator: true }],
     )
     behaviour = GOOD

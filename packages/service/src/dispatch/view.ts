@@ -53,6 +53,6 @@ function holdOf({ control, reason, until }: QueueGate): Hold {
   return { reason, ...opens, ...(reason === 'kill-switch' && wordsOf(control)) }
 }
 
-function wordsOf({ level, reason, isByOperator }: Control): Pick<Hold, 'level' | 'because' | 'isByOperator'> {
-  return { level, because: reason, ...(isByOperator && { isByOperator }) }
+function wordsOf({ controlId, level, reason, isByOperator }: Control): Omit<Hold, 'reason' | 'until'> {
+  return { level, controlId, because: reason, ...(isByOperator && { isByOperator }) }
 }

@@ -57,6 +57,18 @@ describe('an explanation of a task that waits', () => {
       'Attempt 1 has been due for 3 s: the kill switch is at dispatch-off ("INC-2231"), for another 1 min.',
     ],
     [
+      'names the kill switch behind a pause, too: whoever resumes would wait for it next',
+      taskIn(waiting(NOW - 3_000, 'retry')),
+      viewOf({ hold: { reason: 'paused' }, retryHold: { reason: 'kill-switch', level: 'retries-off' } }),
+      'Attempt 1 has been due for 3 s: https://api.example is paused, until somebody resumes it; behind that the kill switch is at retries-off, until somebody ends it.',
+    ],
+    [
+      'names what ends a breaker that was opened by hand',
+      taskIn(waiting(NOW)),
+      viewOf({ hold: { reason: 'breaker-open' } }),
+      'Attempt 1 is due now: the breaker of https://api.example is open, by hand, until somebody sets it to auto.',
+    ],
+    [
       'names what ends a kill switch that has no end of its own',
       taskIn(waiting(NOW, 'retry'), { attemptNumber: 1 }),
       viewOf({ retryHold: { reason: 'kill-switch', level: 'retries-off', because: 'a storm' } }),

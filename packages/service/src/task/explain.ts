@@ -1,5 +1,5 @@
 import type { GiveUpReason } from '@secondwind/resilience'
-import { holdOn, type Hold, type HoldReason, type LaneView } from './lane-view.ts'
+import { holdsOn, type Hold, type HoldReason, type LaneView } from './lane-view.ts'
 import type { Lease, Queue, Task, TaskState } from './task.ts'
 
 /** One sentence for whoever asks: what the task waits for, which gate holds it and until when, or how it ended. */
@@ -36,9 +36,15 @@ function waiting(task: Task, { nextAttemptAt, queue }: Pending, view: LaneView |
     : `${due}; no gate holds it, and it starts when its turn comes`
 }
 
-function heldBy({ destination, progress }: Task, queue: Queue, view: LaneView, now: number): string | undefined {
-  const hold = holdOn(view, queue)
-  if (hold === undefined) return undefined
+function heldBy(task: Task, queue: Queue, view: LaneView, now: number): string | undefined {
+  const [first, ...behind] = holdsOn(view, queue)
+  if (first === undefined) return undefined
+  // Gates that open by themselves are told when they are next; an order is there until somebody knows of it.
+  const orders = behind.filter(({ reason }) => reason === 'kill-switch')
+  return [first, ...orders].map(hold => gateOf(task, hold, view, now)).join('; behind that ')
+}
+
+function gateOf({ destination, progress }: Task, hold: Hold, view: LaneView, now: number): string {
   const { is, lasts } = GATES[hold.reason]
   const gate = is(destination, view, hold)
   if (hold.until === undefined) return `${gate}, ${lasts}`
@@ -59,7 +65,7 @@ const GATES: {
     lasts: 'until somebody ends it',
   },
   paused: { is: (to, _, hold) => `${to} is paused${ordered(hold)}`, lasts: 'until somebody resumes it' },
-  'breaker-open': { is: to => `the breaker of ${to} is open`, lasts: 'until somebody closes it' },
+  'breaker-open': { is: to => `the breaker of ${to} is open`, lasts: 'by hand, until somebody sets it to auto' },
   probing: { is: to => `one request at a time finds out whether ${to} is back`, lasts: 'until it is' },
   'retry-after': { is: to => `${to} asked to be left alone`, lasts: 'until that has passed' },
   'slow-start': {

@@ -27,6 +27,7 @@ export interface Hold {
   readonly until?: number
   /** Of the kill switch. */
   readonly level?: ControlLevel
+  readonly controlId?: string
   /** What was said when it was shut. */
   readonly because?: string
   /** Whoever runs the service has shut it: no tenant opens it. */
@@ -38,13 +39,19 @@ export interface PolicyHold {
   readonly hold: Hold
 }
 
-/** The gate that a queue of the lane stands behind: first that of all, then its own. */
-export function holdOn({ hold, policyHolds, retryHold }: LaneView, queue: Queue): Hold | undefined {
+/** The gate that a queue of the lane stands behind. */
+export function holdOn(view: LaneView, queue: Queue): Hold | undefined {
+  return holdsOn(view, queue)[0]
+}
+
+/** All of them, one behind another: first that of the whole lane, then its own. */
+export function holdsOn({ hold, policyHolds, retryHold }: LaneView, queue: Queue): readonly Hold[] {
   // What was asked for by hand passes a pause.
   const isPassed = hold?.reason === 'paused' && queue.rank === 'urgent'
-  if (hold !== undefined && !isPassed) return hold
   const own = policyHolds?.find(({ scope }) => isInScope(scope, queue))?.hold
-  return own ?? (queue.kind === 'retry' ? retryHold : undefined)
+  return [isPassed ? undefined : hold, own, queue.kind === 'retry' ? retryHold : undefined].filter(
+    gate => gate !== undefined,
+  )
 }
 
 export type HoldReason = (typeof HOLD_REASONS)[number]

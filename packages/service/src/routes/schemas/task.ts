@@ -164,6 +164,7 @@ export const HOLD: TSchema = Type.Object({
   reason: wordOf(HOLD_REASONS),
   until: Type.Optional(instant('When it opens, as far as anybody knows.')),
   level: Type.Optional(wordOf(CONTROL_LEVELS, { description: 'Of the kill switch.' })),
+  controlId: Type.Optional(Type.String({ description: 'Of the kill switch: which one it is.' })),
   because: Type.Optional(Type.String({ description: 'What was said when it was shut.' })),
   isByOperator: Type.Optional(
     Type.Literal(true, { description: 'Whoever runs the service has shut it, and alone opens it.' }),

@@ -1,0 +1,38 @@
+import type { Client, Destination } from '@secondwind/client'
+import type { RemoteCall } from '../remote/remote-command.ts'
+import { openGate } from '../steering/open-gate.ts'
+import { nameOf } from '../steering/watch-it.ts'
+import { stormOf } from './storm.ts'
+
+/** Spares a destination that retries weigh on. It has an end: whoever forgets it has not stopped it for ever. */
+export function spareIt(destination: string, typed: RemoteCall['typed']): string {
+  return typed('pause', destination, '--for', '30min')
+}
+
+/** What can be done about a destination as it is: what undoes an order, or spares it; then where to look closer. */
+export async function nextSteps(one: Destination, { client, typed }: RemoteCall): Promise<readonly string[]> {
+  const { destination, settings, hold, retryHold, exhausted } = one
+  const name = nameOf(one)
+  const isForced = (settings?.forced?.breaker ?? 'auto') !== 'auto'
+  const isStorm = hold === undefined && retryHold?.reason !== 'kill-switch' && stormOf([one]) !== undefined
+  const switches = [hold, retryHold].flatMap(gate => (gate?.reason === 'kill-switch' ? [gate] : []))
+  return [
+    ...(settings?.paused === undefined ? [] : await comeBack(one, client, typed)),
+    ...(isForced ? [typed('destinations', 'breaker', name, '--set', 'auto')] : []),
+    ...switches.flatMap(gate => openGate(gate, name, typed) ?? []),
+    ...(isStorm ? [spareIt(name, typed)] : []),
+    typed('tasks', 'list', '--destination', destination),
+    ...(exhausted > 0 ? [typed('dead', 'causes', '--destination', destination)] : []),
+  ]
+}
+
+/** One task first, which passes the pause; then the others under a stop rule. */
+async function comeBack(one: Destination, client: Client, typed: RemoteCall['typed']): Promise<readonly string[]> {
+  const { destination, backlog } = one
+  const { items } =
+    backlog === 0 ? { items: [] } : await client.tasks.list({ destination, status: 'PENDING' }).page({ limit: 1 })
+  return [
+    ...items.map(({ taskId }) => typed('tasks', 'attempt-now', taskId, '--wait', '30s')),
+    openGate({ reason: 'paused' }, nameOf(one), typed)!,
+  ]
+}

@@ -1,0 +1,17 @@
+import type { Hold } from '@secondwind/client'
+import type { RemoteCall } from '../remote/remote-command.ts'
+
+/** The line that opens a gate which somebody has shut; undefined for one that opens by itself. */
+export function openGate(
+  { reason, until, controlId }: Hold,
+  destination: string,
+  typed: RemoteCall['typed'],
+): string | undefined {
+  if (reason === 'kill-switch')
+    return controlId === undefined ? typed('kill', 'status') : typed('kill', 'off', controlId)
+  if (reason === 'paused') return typed('resume', destination, '--ramp', '5min', '--stop-on-failure-rate', '20%')
+  // One that opened by itself knows when it probes.
+  if (reason === 'breaker-open' && until === undefined)
+    return typed('destinations', 'breaker', destination, '--set', 'auto')
+  return undefined
+}
