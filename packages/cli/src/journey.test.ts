@@ -40,7 +40,7 @@ describe('an outage, by the command line alone', () => {
     const seen = await atTerminal(['destinations', 'list'])
     assert.match(
       seen.stdout.replaceAll(/\s+/g, ' '),
-      new RegExp(`7\\d(?:\\.\\d)? % of the attempts at ${url} are retries`),
+      new RegExp(`A retry storm: 7\\d(?:\\.\\d)? % of the attempts at ${url} in the last 5 min were retries`),
     )
 
     // It is stopped: what comes in from now on waits, and costs nothing.
@@ -55,6 +55,7 @@ describe('an outage, by the command line alone', () => {
     assert.deepEqual([causes.length, causes[0]!.errorCode, causes[0]!.count], [1, 'http-503', 12])
     const { causeId } = causes[0]!
     const shown = await atTerminal(['dead', 'show', causeId])
+    assert.equal(shown.exitCode, 0, shown.stderr)
     assert.match(shown.stdout, /upstream connect error[^]*see that the target is back, probe one, then replay/)
 
     // Somebody mends it. One task is sent by hand, though the destination is paused.
