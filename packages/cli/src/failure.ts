@@ -1,5 +1,6 @@
 import type { Problem } from '@secondwind/resilience'
 import { EXIT_CODES, type ExitCode } from './exit-codes.ts'
+import { visible } from './terminal/visible.ts'
 
 interface FailureParts {
   readonly code: string
@@ -103,12 +104,12 @@ export function describeFailure({ parts }: Failure): string {
   const { code, what, because, so, next = [] } = parts
   const left = because.length - MOST_FACTS
   return [
-    `error ${code}  ${what}`,
+    `error ${visible(code)}  ${visible(what)}`,
     '',
-    ...because.slice(0, MOST_FACTS).map(line => `  ${line}`),
+    ...because.slice(0, MOST_FACTS).map(line => `  ${visible(line)}`),
     ...(left > 0 ? [`  and ${left.toLocaleString('en')} more; --json lists them all`] : []),
-    `  ${so}`,
-    ...next.map((line, index) => `  ${index === 0 ? 'do ' : '   '}  ${line}`),
+    `  ${visible(so)}`,
+    ...next.map((line, index) => `  ${index === 0 ? 'do ' : '   '}  ${visible(line)}`),
     '',
   ].join('\n')
 }

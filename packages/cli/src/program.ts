@@ -9,13 +9,15 @@ import { createParser, unreadable } from './parser.ts'
 import { createPage, plain, wrap } from './terminal/page.ts'
 import { commaSeparated, tabSeparated } from './terminal/table.ts'
 import type { Terminal } from './terminal/terminal.ts'
+import { guarded, visible } from './terminal/visible.ts'
 
 /** The exit code; nothing is thrown, not even what is a bug of ours. */
 export async function runProgram(
   words: readonly string[],
   commands: readonly Command[],
-  terminal: Terminal,
+  unguarded: Terminal,
 ): Promise<number> {
+  const terminal = guarded(unguarded)
   let exitCode: number = EXIT_CODES.done
   const parser = createParser(commands, terminal, async (command, read) => {
     const { options } = read
@@ -59,7 +61,11 @@ function giveAnswer(answer: Answer, options: GivenOptions, terminal: Terminal): 
   const { data, table, csv = table, items, ids, show, verdict } = answer
   const { write, out } = terminal
   const lines =
-    options['ids'] === true ? ids : options['ndjson'] === true ? items?.map(item => JSON.stringify(item)) : undefined
+    options['ids'] === true
+      ? ids?.map(visible)
+      : options['ndjson'] === true
+        ? items?.map(item => JSON.stringify(item))
+        : undefined
   if (lines !== undefined) return write(lines.map(line => `${line}\n`).join(''))
   if (options['json'] === true) {
     const document = verdict === undefined ? data : { ...(data as object), verdict }
@@ -82,7 +88,7 @@ function giveAnswer(answer: Answer, options: GivenOptions, terminal: Terminal): 
 }
 
 function giveNext(next: readonly string[], tell: Terminal['tell']): void {
-  for (const [index, line] of next.entries()) tell(`${index === 0 ? '\ntry  ' : '     '}${line}\n`)
+  for (const [index, line] of next.entries()) tell(`${index === 0 ? '\ntry  ' : '     '}${visible(line)}\n`)
 }
 
 function tellerOf(options: GivenOptions, { tell, err }: Terminal): Terminal['tell'] {

@@ -101,6 +101,16 @@ describe('what the service refuses is told in four parts, with an exit code to g
     assert.match(stderr, /Whether it was done nobody knows/)
   })
 
+  it('what would steer a terminal is shown, and no line is forged', async () => {
+    const evil = '\u001B[2J\r\u202E\u009B\u0007\n  do   rm'
+    const problems = [{ at: evil, is: evil, say: evil }]
+    const { stderr } = await saidOf(409, { code: evil, detail: evil, problems, taskId: evil, taskStatus: 'PENDING' })
+    // oxlint-disable-next-line no-control-regex -- it is about them
+    assert.doesNotMatch(stderr, /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u202A-\u202E]/)
+    assert.ok(stderr.includes(String.raw`  \x1b[2J\x0d\u202e\u009b\x07\x0a  do   rm`), stderr)
+    assert.equal(stderr.split('\n').filter(line => line.startsWith('  do ')).length, 1, stderr)
+  })
+
   it('whatever else answers is not taken for the service', async () => {
     const { stderr, exitCode } = await saidOf(200, '<html>hello</html>')
     assert.equal(exitCode, 1)

@@ -1,4 +1,5 @@
 import { createColors } from 'picocolors'
+import { visible } from './visible.ts'
 
 /** What a text is laid out for. */
 export interface Page {
@@ -33,7 +34,7 @@ export function wrap(text: string, columns: number, indent = ''): string {
 /** `label   text`, the text wrapped beside its label; a label that is too long pushes its own text aside. */
 export function labelled(label: string, text: string, { columns, width }: { columns: number; width: number }): string {
   const indent = ' '.repeat(width)
-  return wrap(label.padEnd(Math.max(width, label.length + GAP)) + text, columns, indent)
+  return wrap(label.padEnd(Math.max(width, label.length + GAP)) + visible(text), columns, indent)
 }
 
 /** Less would read as one word. */

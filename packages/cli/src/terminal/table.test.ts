@@ -18,7 +18,7 @@ describe('a table', () => {
     assert.deepEqual(showTable(TABLE, page(80)).split('\n'), [
       'NAME      CALLS  REMARK',
       'edge          3  a "quoted", short remark',
-      'database     27  with\ttab',
+      String.raw`database     27  with\x09tab`,
     ])
   })
 

@@ -1,4 +1,5 @@
 import { plain, wrap, type Page } from './page.ts'
+import { visible, visibleLines } from './visible.ts'
 
 export interface Table {
   readonly columns: readonly Column[]
@@ -68,7 +69,7 @@ export function wordsOf({ columns, rows }: Table): {
   readonly rows: readonly (readonly string[])[]
 } {
   const shown = <T>(cells: readonly T[]): T[] => cells.filter((_, index) => !columns[index]?.isOnlyData)
-  const say = (cell: Cell): string => (typeof cell === 'object' ? cell.say : String(cell))
+  const say = (cell: Cell): string => visible(typeof cell === 'object' ? cell.say : String(cell))
   return {
     columns: shown(columns),
     heading: shown(columns).map(({ name }) => name),
@@ -143,7 +144,8 @@ function pad(text: string, width: number, align: 'left' | 'right'): string {
 
 /** For other programs: all columns, separated by tabs. */
 export function tabSeparated(table: Table): string {
-  const clean = (cell: string): string => cell.replaceAll(/[\t\n]/g, ' ')
+  // A line break or a tab of a text that people wrote is as good as a space.
+  const clean = (cell: string): string => visible(cell.replaceAll(/[\t\n]/g, ' '))
   return dataOf(table)
     .map(cells => cells.map(clean).join('\t'))
     .join('\n')
@@ -151,9 +153,9 @@ export function tabSeparated(table: Table): string {
 
 /** RFC 4180: quoted where a comma, a quote or a line break demands it. */
 export function commaSeparated(table: Table): string {
-  const quote = (cell: string): string => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
+  const quote = (cell: string): string => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
   return dataOf(table)
-    .map(cells => cells.map(quote).join(','))
+    .map(cells => cells.map(cell => quote(visibleLines(cell))).join(','))
     .join('\n')
 }
 
