@@ -75,6 +75,17 @@ describe('a signed delivery', () => {
     assert.equal(await endOf(verify({ headers: { ...HEADERS, 'webhook-timestamp': '1614265331' } })), 'signature-wrong')
   })
 
+  it('is refused when it was cut at another place: the id of no delivery has a dot', async () => {
+    const mac = createHmac('sha256', Buffer.from(SECRET.slice('whsec_'.length), 'base64'))
+      .update('a-task.1614265100.1614265330.the rest')
+      .digest('base64')
+    const headers = { ...HEADERS, 'webhook-id': 'a-task', 'webhook-signature': `v1,${mac}` }
+    const whole = { headers: { ...headers, 'webhook-timestamp': '1614265100' }, body: '1614265330.the rest' }
+    const cut = { headers: { ...headers, 'webhook-id': 'a-task.1614265100' }, body: 'the rest' }
+    assert.equal((await verify(whole)).taskId, 'a-task')
+    assert.equal(await endOf(verify(cut)), 'signature-wrong')
+  })
+
   it('is refused whatever else stands in the place of its signature', async () => {
     const signatures = fc.array(
       fc.oneof(

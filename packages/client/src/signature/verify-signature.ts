@@ -110,6 +110,12 @@ function readHeaders(headers: SignedRequest['headers']): SignatureParts {
       'signature-missing',
       `the delivery is not signed: ${ID_HEADER}, ${TIMESTAMP_HEADER} and ${SIGNATURE_HEADER} must be there`,
     )
+  // Dots part what is signed: with one in the id, a delivery could be cut at another place, and its signature still fit.
+  if (taskId.includes('.'))
+    throw new SignatureError(
+      'signature-wrong',
+      `the ${ID_HEADER} has a dot, which no signed delivery has: it is forged`,
+    )
   return { taskId, sentAtSeconds: Number(timestamp), signatures: readSignatures(signature) }
 }
 
