@@ -76,6 +76,26 @@ describe('an answer', () => {
     assert.deepEqual((await answered(request => void inPieces(request))).response.body, 'a')
   })
 
+  it('does not come behind interim ones without end: the attempt fails, and says why', async () => {
+    const interim = 'HTTP/1.1 103 Early Hints\r\n\r\n'
+    const last = 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\na'
+    assert.equal((await answered(write(interim.repeat(16) + last))).response.body, 'a')
+    const inPieces = async ({ socket }: RawRequest): Promise<void> => {
+      socket.setNoDelay(true)
+      for (let sent = 0; sent < 10_000 && !socket.destroyed; sent++) {
+        socket.write(interim)
+        await immediate()
+      }
+    }
+    for (const play of [write(interim.repeat(17) + last), (request: RawRequest) => void inPieces(request)]) {
+      const { url } = await rawServer(play)
+      const got = await send(localTarget(), url)
+      assert.ok(got.kind === 'failed')
+      assert.deepEqual([got.errorCode, got.unsent], ['bad-response', false])
+      assert.match(got.errorMessage, /more than 16 interim answers/)
+    }
+  })
+
   it('that holds the words of an interim one in its body keeps them', async () => {
     const body = 'HTTP/1.1 100 Continue\r\n\r\n'
     const apart = async ({ socket }: RawRequest): Promise<void> => {

@@ -6,7 +6,7 @@ export type Failed = Extract<TargetAnswer, { readonly kind: 'failed' }>
 
 /** What goes wrong here, and not in the network. */
 export class TargetError extends Error {
-  readonly code: 'attempt-timeout' | 'aborted' | 'target-invalid'
+  readonly code: 'attempt-timeout' | 'aborted' | 'target-invalid' | 'bad-response'
 
   constructor(code: TargetError['code'], message: string) {
     super(message)

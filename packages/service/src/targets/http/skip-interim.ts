@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { TargetError } from './failures.ts'
 
 /** Every interim answer begins so; but after `101` another protocol is spoken, and that one is for undici to refuse. */
 const HEAD = Buffer.from('HTTP/1.1 1')
@@ -8,6 +9,9 @@ const NOTHING: Buffer = Buffer.alloc(0)
 
 /** As of any head of an answer: what is longer is for undici to refuse, too. */
 const LONGEST_HEAD_BYTES = 16_384
+
+/** More than any server has to say before its answer; whoever goes on has none. */
+const MOST_HEADS = 16
 
 /**
  * RFC 9110 §15.2: interim answers may come before the one that counts, whether or not anybody asked for them. undici
@@ -20,15 +24,27 @@ export function skipInterim(socket: Socket): void {
   const write = socket.write.bind(socket) as (...words: unknown[]) => boolean
   let isBeginning = false
   let held = NOTHING
+  let heads = 0
   const begin = (...words: unknown[]): boolean => {
     isBeginning = true
+    heads = 0
     return write(...words)
   }
   const readOn = (size?: number): Buffer | null => {
     for (;;) {
       const chunk = read(size)
       if (chunk === null || !isBeginning) return chunk
-      const rest = behindHeads(held.length === 0 ? chunk : Buffer.concat([held, chunk]))
+      const { rest, passed } = passHeads(held.length === 0 ? chunk : Buffer.concat([held, chunk]))
+      heads += passed
+      if (heads > MOST_HEADS) {
+        socket.destroy(
+          new TargetError(
+            'bad-response',
+            `the target sent more than ${MOST_HEADS} interim answers before one that counts`,
+          ),
+        )
+        return null
+      }
       isBeginning = mayBecomeHead(rest)
       held = isBeginning ? rest : NOTHING
       if (!isBeginning) return rest
@@ -37,14 +53,16 @@ export function skipInterim(socket: Socket): void {
   Object.assign(socket, { read: readOn, write: begin })
 }
 
-function behindHeads(bytes: Buffer): Buffer {
+function passHeads(bytes: Buffer): { readonly rest: Buffer; readonly passed: number } {
   let rest = bytes
+  let passed = 0
   while (rest.length >= UPGRADE.length && beginsWith(rest, HEAD) && !beginsWith(rest, UPGRADE)) {
     const end = rest.indexOf(END)
     if (end < 0) break
     rest = rest.subarray(end + END.length)
+    passed++
   }
-  return rest
+  return { rest, passed }
 }
 
 /** Nothing at all, or the first bytes of one whose end is still to come. */
