@@ -15,6 +15,7 @@ import { refuseUnless } from './check/fields.ts'
 import { ServiceError, UnreachableError } from './errors.ts'
 import type { ClientOptions } from './options.ts'
 import { DEFAULT_CLIENT_POLICY } from './policy.ts'
+import { readJson } from './read-json.ts'
 import type { ProblemDetails } from './wire/problem.ts'
 import type { TextByName } from './wire/task.ts'
 
@@ -196,15 +197,6 @@ function queryOf(query: object = {}): string {
     Object.entries(check.withoutUndefined(query)).map(([name, value]) => [name, String(value)]),
   ).toString()
   return text === '' ? '' : `?${text}`
-}
-
-/** Undefined when it is none: JSON itself has no such value. */
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
 }
 
 function isProblem(body: unknown): body is ProblemDetails {

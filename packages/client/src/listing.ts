@@ -20,15 +20,23 @@ export function listing<Item>(readPage: (ask: PageAsk) => Promise<Page<Item>>): 
     },
     async *[Symbol.asyncIterator]() {
       let cursor: string | undefined
+      let pages = 0
+      // The one of every page whose number is a power of two: whatever circle the pages lead in, one of these comes again.
+      let landmark: string | undefined
       do {
         const page: Page<Item> = await readPage({ limit: LARGEST_PAGE, ...(cursor !== undefined && { cursor }) })
         yield* page.items
-        if (page.nextCursor !== undefined && page.nextCursor === cursor)
-          throw new ResilienceError('unexpected-answer', 'the list leads from a page to the same page, for ever')
         cursor = page.nextCursor
+        if (cursor !== undefined && cursor === landmark)
+          throw new ResilienceError('unexpected-answer', 'the list leads from a page back to the same page, for ever')
+        if (isPowerOfTwo(++pages)) landmark = cursor
       } while (cursor !== undefined)
     },
   }
+}
+
+function isPowerOfTwo(count: number): boolean {
+  return Number.isInteger(Math.log2(count))
 }
 
 const PAGE_FIELDS: { readonly [field in keyof PageAsk]-?: check.FieldCheck } = {

@@ -182,7 +182,23 @@ describe('a listing', () => {
 
   it('does not go round in circles', async () => {
     const { client, end } = scriptedClient([page([1], 'c2')])
-    await assert.rejects(end(versionsOf(client.tasks.list())), /from a page to the same page/)
+    await assert.rejects(end(versionsOf(client.tasks.list())), /from a page back to the same page/)
+  })
+
+  it('does not go round in wider circles, whichever page they lead back to', async () => {
+    for (const [before, around] of [
+      [0, 2],
+      [1, 2],
+      [3, 5],
+      [20, 7],
+    ] as const) {
+      const leads = Array.from({ length: 200 }, (_, at) =>
+        at < before ? `to-${at}` : `round-${(at - before) % around}`,
+      )
+      const { client, server, end } = scriptedClient(leads.map(cursor => page([1], cursor)))
+      await assert.rejects(end(versionsOf(client.tasks.list())), /from a page back to the same page/)
+      assert.ok(server.requests.length <= 3 * (before + around), `${server.requests.length} pages were read`)
+    }
   })
 
   it('can be read again from its beginning', async () => {

@@ -96,6 +96,18 @@ describe('client.events', () => {
     assert.deepEqual([refused.server.requests.length, full.server.requests.length], [1, 1])
   })
 
+  it('throws at once what is no event of the service, and says so', async () => {
+    for (const data of ['notjson', '7', 'null', '[]']) {
+      const scripted = scriptedClient([stream(`${frame(1)}event: task\ndata: ${data}\n\n`)])
+      await assert.rejects(heard(scripted, 2), (error: unknown) => {
+        assert.ok(error instanceof ServiceError && error.code === 'unexpected-answer', String(error))
+        assert.match(error.detail, /an event task holds no JSON object/)
+        return true
+      })
+      assert.equal(scripted.server.requests.length, 1)
+    }
+  })
+
   it('refuses what it cannot ask for', async () => {
     const scripted = scriptedClient([stream('')])
     for (const wrong of [{ types: ['tasks'] }, { types: [] }, { taskId: 'a' }, { since: 'x' }, { destinaton: 'a' }])

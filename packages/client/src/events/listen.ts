@@ -5,6 +5,7 @@ import { LONGEST_AWAY_MS, passes } from '../away.ts'
 import type { Call, Caller } from '../caller.ts'
 import { refuse, TASK_ID } from '../check/fields.ts'
 import { ServiceError, UnreachableError } from '../errors.ts'
+import { readJson } from '../read-json.ts'
 import type { EventFilter, EventType, ServiceEvent } from '../wire/event.ts'
 import { FrameReader, type Frame } from './frames.ts'
 
@@ -133,8 +134,15 @@ class Silence implements Alarm {
 /** Undefined for what is no event, or one that only a newer client knows. */
 function eventOf({ event, id = '' }: Frame): ServiceEvent | undefined {
   if (event === undefined || !Object.hasOwn(TYPES, event.type)) return undefined
-  const data = JSON.parse(event.data) as object
-  return { type: event.type, eventId: id, ...data } as ServiceEvent
+  const data = readJson(event.data)
+  if (!check.isRecord(data))
+    throw new ServiceError({
+      asked: 'GET /events',
+      status: 200,
+      code: 'unexpected-answer',
+      detail: `an event ${event.type} holds no JSON object: is it the right address, and no proxy in between?`,
+    })
+  return { type: event.type, eventId: id, ...data } as unknown as ServiceEvent
 }
 
 const TYPES: { readonly [type in EventType]: true } = {
