@@ -66,7 +66,7 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
       const caller = callerOf(request)
       const read = await readControl(request.body, caller, context, policies)
       const control: Control = { ...read, controlId: newId(clock.now(), random) }
-      const holds = await holdsOf(control, store)
+      const holds = await holdsOf(control, caller, store)
       if (request.body.preview === true) return reply.send(previewOf(control, holds))
       await writeControl(control, 0, caller, 'control.create', control.reason, context)
       return reply
@@ -140,7 +140,7 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
       schema: operation({
         operationId: 'getControl',
         scope: 'read',
-        summary: 'One control, and what it holds now',
+        summary: 'One control, and what it holds now of whoever asks',
         tags: ['controls'],
         params: CONTROL_PATH,
         querystring: parameters({}),
@@ -151,7 +151,7 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
       const record = await ownControl(request, context)
       const control = controlOf(record)
       void reply.header('etag', etagOf(record.version))
-      return reply.send({ ...controlView(control, clock.now()), holds: await holdsOf(control, store) })
+      return reply.send({ ...controlView(control, clock.now()), holds: await holdsOf(control, callerOf(request), store) })
     },
   )
 

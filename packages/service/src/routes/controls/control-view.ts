@@ -1,3 +1,4 @@
+import type { Caller } from '../../access/caller.ts'
 import type { TaskStore } from '../../stores/task-store.ts'
 import { isInForce, reaches, type Control } from '../../task/control.ts'
 import { laneKey, laneOf } from '../../task/lane.ts'
@@ -17,11 +18,18 @@ export function previewOf(control: Control, holds: Holds): ControlPreview {
 const LANES_PER_PAGE = 200
 const MOST_PAGES = 50
 
-/** What a control keeps waiting, or would: counters are kept by destination, so that it is at most so many. */
-export async function holdsOf(control: Control, store: Pick<TaskStore, 'laneCounters'>): Promise<Holds> {
+/**
+ * What a control keeps waiting of the caller's own, or would: counters are kept by destination, so that it is at most so
+ * many. How much other tenants have waiting is known to whoever runs the service alone.
+ */
+export async function holdsOf(
+  control: Control,
+  caller: Pick<Caller, 'tenant' | 'isForAll'>,
+  store: Pick<TaskStore, 'laneCounters'>,
+): Promise<Holds> {
   const { level, scope } = control
   if (level === 'intake-off') return { lanes: 0, waitingTasks: 0, isExact: true }
-  const which = lanesOf(control)
+  const which = lanesOf(control, caller.isForAll ? onlyTenantOf(control) : caller.tenant)
   let [lanes, waitingTasks] = [0, 0]
   let cursor: string | undefined
   for (let page = 0; page < MOST_PAGES; page++) {
@@ -37,10 +45,14 @@ export async function holdsOf(control: Control, store: Pick<TaskStore, 'laneCoun
   return { lanes, waitingTasks, isExact: areAllMeant && cursor === undefined }
 }
 
+/** Whose alone it reaches; absent: everybody's. */
+function onlyTenantOf({ scope, tenant }: Control): string | undefined {
+  if (scope.kind === 'tenant') return scope.tenant
+  return scope.kind === 'all' ? undefined : tenant
+}
+
 /** Where to look for them: no more than has to be gone through. */
-function lanesOf({ scope, tenant }: Control): { readonly tenant?: string; readonly lane?: string } {
-  if (scope.kind === 'tenant') return { tenant: scope.tenant }
-  if (scope.kind === 'all' || tenant === undefined) return {}
-  if (scope.kind === 'policy') return { tenant }
-  return { lane: laneKey({ tenant, destination: scope.destination }) }
+function lanesOf({ scope }: Control, tenant: string | undefined): { readonly tenant?: string; readonly lane?: string } {
+  if (tenant === undefined) return {}
+  return scope.kind === 'destination' ? { lane: laneKey({ tenant, destination: scope.destination }) } : { tenant }
 }

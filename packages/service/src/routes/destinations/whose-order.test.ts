@@ -91,6 +91,27 @@ describe('what whoever runs the service orders without naming a tenant', () => {
     assert.deepEqual(await holdsFor('acme'), { lanes: 1, waitingTasks: 1, isExact: true })
   })
 
+  it('says to each tenant what it holds of its own, and to whoever runs the service what it holds of all', async () => {
+    const { as, keys } = await setting()
+    await as('POST', '/retry-tasks', { key: keys.acme, body: TASK })
+    for (const targetUrl of [TASK.targetUrl, 'https://other.example/'])
+      for (let n = 0; n < 2; n++) await as('POST', '/retry-tasks', { key: keys.globex, body: { ...TASK, targetUrl } })
+    const lanesAndTasks = async (path: string, key: string, tenant?: string): Promise<number[]> => {
+      const { holds } = (await as('GET', path, { key, ...(tenant !== undefined && { tenant }) })).json
+      return [holds.lanes, holds.waitingTasks]
+    }
+    for (const [scope, ofAll] of [
+      [TO_API, [2, 3]],
+      [{ kind: 'all' }, [3, 5]],
+    ] as const) {
+      const made = await as('POST', '/controls', { key: keys.operator, body: { ...DISPATCH_OFF, scope } })
+      const path = `/controls/${made.json.controlId}`
+      assert.deepEqual(await lanesAndTasks(path, keys.acme), [1, 1])
+      assert.deepEqual(await lanesAndTasks(path, keys.operator, 'acme'), [1, 1])
+      assert.deepEqual(await lanesAndTasks(path, keys.operator), ofAll)
+    }
+  })
+
   it('turns away tasks of every tenant: of a destination, and of a policy that any of them has', async () => {
     const { as, keys, say } = await setting()
     const hand = async (who: 'acme' | 'globex', more: object = {}): Promise<string> =>
