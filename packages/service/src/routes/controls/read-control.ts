@@ -57,14 +57,23 @@ async function readScope(
   if (misplaced.length > 0) return [undefined, misplaced]
   switch (kind) {
     case 'all':
-      return [{ kind }, []]
+      return withinNamed({ kind }, caller)
     case 'tenant':
-      return [{ kind, tenant: given.tenant ?? caller.tenant }, []]
+      return withinNamed({ kind, tenant: given.tenant ?? caller.tenant }, caller)
     case 'policy':
       return policyScope(given.policyId, caller, context, policies)
     case 'destination':
       return destinationScope(given.destination, caller, context)
   }
+}
+
+/** What is ordered in the name of one tenant is kept, shown and audited under it: it must not tell of another. */
+function withinNamed(scope: ControlScope, { tenant, isOperator, isForAll }: Caller): ReadScope {
+  if (!isOperator || isForAll) return [scope, []]
+  const say = `reaches beyond ${tenant}, for whom you act: leave out the header Secondwind-Tenant`
+  if (scope.kind === 'all') return [undefined, [{ at: 'scope.kind', is: scope.kind, say }]]
+  if (scope.kind !== 'tenant' || scope.tenant === tenant) return [scope, []]
+  return [undefined, [{ at: 'scope.tenant', is: scope.tenant, say }]]
 }
 
 /** A slip of the keyboard would hold nothing, and nobody would notice. */

@@ -163,4 +163,27 @@ describe('what an operator orders for one tenant', () => {
     assert.equal((await say('acme', 'pause')).status, 200)
     assert.equal((await say('acme', 'resume')).status, 200)
   })
+
+  it('is no control that reaches beyond it: neither tenant would be kept from the other’s name', async () => {
+    const { as, keys } = await setting()
+    const throwFor = (scope: object, tenant?: string): Promise<Answered> => {
+      const body = { ...DISPATCH_OFF, scope }
+      return as('POST', '/controls', { key: keys.operator, body, ...(tenant !== undefined && { tenant }) })
+    }
+    for (const [scope, at] of [
+      [{ kind: 'all' }, 'scope.kind'],
+      [{ kind: 'tenant', tenant: 'globex' }, 'scope.tenant'],
+    ] as const) {
+      const { status, json } = await throwFor(scope, 'acme')
+      assert.deepEqual([status, json.problems[0].at], [400, at])
+      assert.match(json.problems[0].say, /reaches beyond acme, for whom you act: leave out the header/)
+      assert.equal((await throwFor(scope)).status, 201)
+    }
+    const own = await throwFor({ kind: 'tenant' }, 'acme')
+    assert.deepEqual([own.status, own.json.scope], [201, { kind: 'tenant', tenant: 'acme' }])
+    for (const path of ['/controls', '/controls/state', '/audit']) {
+      assert.doesNotMatch((await as('GET', path, { key: keys.globex })).text, /acme/)
+      assert.doesNotMatch((await as('GET', path, { key: keys.acme })).text, /globex/)
+    }
+  })
 })
