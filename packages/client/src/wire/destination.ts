@@ -48,6 +48,8 @@ export interface RecentAttempts {
 
 export interface DestinationSettings {
   readonly limits?: DestinationLimits
+  /** Who set the limits. */
+  readonly limitsBy?: SetBy
   readonly paused?: SetBy & ComingBack & { readonly until?: number }
   /** How the last pause was lifted: `limit` grows from one since then. */
   readonly resumed?: SetBy & ComingBack

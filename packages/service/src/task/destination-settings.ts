@@ -8,6 +8,8 @@ export interface DestinationSettings {
   /** Another way to say which destination. */
   readonly name?: string
   readonly limits?: DestinationLimits
+  /** Who set the limits. */
+  readonly limitsBy?: SetBy
   readonly paused?: Paused
   /** How the last pause was lifted: the way back is a ramp from then on. */
   readonly resumed?: Resumed

@@ -41,11 +41,12 @@ export async function changeSettings(change: Change, { store, orders, clock }: A
     const [before, ofAll] = [known, all].map(record =>
       settingsAt(record === undefined ? {} : documentOf(record), clock.now()),
     )
-    if (touched !== undefined && !caller.isOperator) refuseForeign(touched, { own: before!, all: ofAll! })
+    const after = apply(before!)
+    if (touched !== undefined && !caller.isOperator) refuseForeign(touched, { own: before!, all: ofAll! }, after)
     const written = await store.writeRecord({
       ...name,
       tenant,
-      document: { ...apply(before!) },
+      document: { ...after },
       ifVersion: version,
       most: MOST_DESTINATIONS,
       isNameUnique: true,

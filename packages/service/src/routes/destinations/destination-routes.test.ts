@@ -40,7 +40,8 @@ describe('PUT /destinations/{name}/settings', () => {
     const served = await serve()
     const put = (body: object, headers = {}) => served.ask('PUT', `/destinations/${ORIGIN}/settings`, { body, headers })
     const limits = { concurrency: 5, rateLimit: { perSecond: 10 } }
-    assert.deepEqual((await put({ limits })).json.settings, { version: 1, limits })
+    const limitsBy = { since: served.clock.now(), by: 'local', isByOperator: true }
+    assert.deepEqual((await put({ limits })).json.settings, { version: 1, limits, limitsBy })
     assert.deepEqual((await put({ name: 'payments' })).json.settings, { version: 2 })
   })
 
@@ -109,9 +110,10 @@ describe('POST /destinations/{name}/…', () => {
     const paused = await say(served, 'pause', { reason: 'INC-2231', forMs: 60_000 }, 'payments')
     assert.deepEqual(paused.settings.paused, { ...by, until: now + 60_000 })
     const { name, settings } = await say(served, 'resume', { rampMs: 5_000, reason: 'INC-2231' })
+    const limitsBy = { since: now, by: 'local', isByOperator: true }
     assert.deepEqual(
       [name, settings],
-      ['payments', { version: 3, limits: { concurrency: 5 }, resumed: { ...by, rampMs: 5_000 } }],
+      ['payments', { version: 3, limits: { concurrency: 5 }, limitsBy, resumed: { ...by, rampMs: 5_000 } }],
     )
     const watched = await say(served, 'resume', { stopOnFailureRate: 0.2 })
     const { rampMs, stopOnFailureRate, overLast } = watched.settings.resumed

@@ -1,6 +1,8 @@
 /** What can be asked of, and set for, one destination. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, preValidationHookHandler } from 'fastify'
+import { isDeepStrictEqual } from 'node:util'
 import { Type, type TSchema } from 'typebox'
+import type { Caller } from '../../access/caller.ts'
 import { storeTimeAt } from '../../stores/store-clock.ts'
 import type { KnownDestination } from '../../steering/standing-orders.ts'
 import { documentOf } from '../../stores/task-store.ts'
@@ -70,13 +72,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
         const caller = callerOf(request)
         const place = placeFor(request, context)
         const { reason } = body
-        const by: SetBy = {
-          since: clock.now(),
-          by: caller.actor,
-          ...(caller.isOperator && { isByOperator: true }),
-          ...(reason !== undefined && { reason }),
-        }
-        const changed = change(body, by)
+        const changed = change(body, setBy(caller, reason, clock.now()))
         const ifVersion = versionAsked(request)
         const asked = { id: place.id, caller, action: `destination.${verb}`, reason, ifVersion }
         await changeSettings({ ...asked, ...changed }, context)
@@ -101,6 +97,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
       const caller = callerOf(request)
       const { name, limits, reason, ifVersion } = readSettings(request)
       const set = { ...(name !== undefined && { name }), ...(limits !== undefined && { limits }) }
+      const by = setBy(caller, reason, clock.now())
       await changeSettings(
         {
           id: place.id,
@@ -109,7 +106,17 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
           reason,
           details: { ...set },
           ifVersion,
-          apply: settings => ({ ...without(settings, 'name', 'limits'), ...set }),
+          touched: { part: 'limitsBy', isLifted: false },
+          apply: settings => {
+            // A tenant that sends them as they are has not set them.
+            const isAsItWas = !caller.isOperator && isDeepStrictEqual(limits, settings.limits)
+            const limitsBy = isAsItWas ? settings.limitsBy : by
+            return {
+              ...without(settings, 'name', 'limits', 'limitsBy'),
+              ...set,
+              ...(limits !== undefined && limitsBy !== undefined && { limitsBy }),
+            }
+          },
         },
         context,
       )
@@ -201,6 +208,10 @@ const OPERATED = {
 const CHANGED = {
   200: answer(DESTINATION, 'The destination, as it is set now.', WITH_VERSION),
   ...refusals(404, 408, 409, 412, 413, 415, 429),
+}
+
+function setBy({ actor: by, isOperator }: Caller, reason: string | undefined, since: number): SetBy {
+  return { since, by, ...(isOperator && { isByOperator: true }), ...(reason !== undefined && { reason }) }
 }
 
 /** Whoever has nothing to say sends no body. */

@@ -186,4 +186,21 @@ describe('what an operator orders for one tenant', () => {
       assert.doesNotMatch((await as('GET', path, { key: keys.acme })).text, /globex/)
     }
   })
+
+  it('are limits that it keeps, whatever else it sets: others, or none, are refused', async () => {
+    const { as, keys, shownTo } = await setting()
+    const put = (who: keyof typeof keys, body: object, tenant?: string): Promise<Answered> =>
+      as('PUT', `/destinations/${ORIGIN}/settings`, { key: keys[who], body, ...(tenant !== undefined && { tenant }) })
+    const limits = { concurrency: 1, rateLimit: { perSecond: 1, burst: 1 } }
+    await put('operator', { limits, reason: 'INC-2231' }, 'acme')
+    for (const body of [{ limits: { concurrency: 500 } }, { name: 'payments' }, {}])
+      assert.match(refused(await put('acme', body)), /has limited it \([0-9a-f]{16}: INC-2231\)/)
+    assert.equal((await put('acme', { name: 'payments', limits })).status, 200)
+    const { name, settings } = await shownTo('acme')
+    assert.deepEqual([name, settings.limits, settings.limitsBy.isByOperator], ['payments', limits, true])
+    refused(await put('acme', { limits: {} }))
+    await put('operator', {}, 'acme')
+    assert.equal((await put('acme', { limits })).status, 200)
+    assert.equal((await put('acme', {})).status, 200)
+  })
 })

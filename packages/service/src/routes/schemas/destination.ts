@@ -102,6 +102,7 @@ const EXAMPLE_SETTINGS: ShownSettings = {
 
 const ORDERS = {
   limits: Type.Optional(SHOWN_LIMITS),
+  limitsBy: Type.Optional(Type.Object(SET_BY, { description: 'Who set the limits.' })),
   paused: Type.Optional(
     Type.Object(
       { ...SET_BY, until: Type.Optional(Type.Integer()), ...SHOWN_COMING_BACK },
