@@ -10,6 +10,8 @@ import { refuseForeign, type Touched } from './whose-order.ts'
 
 /** Of a tenant: every instance keeps all of them at hand. */
 const MOST_DESTINATIONS = 1_000
+/** Whoever runs the service can pause and drain however many a tenant has used up. */
+const MOST_OF_OPERATORS = 10 * MOST_DESTINATIONS
 
 /** Two operators at the same moment are likely in an incident, and their changes seldom exclude each other. */
 const MOST_TRIES = 5
@@ -43,17 +45,18 @@ export async function changeSettings(change: Change, { store, orders, clock }: A
     )
     const after = apply(before!)
     if (touched !== undefined && !caller.isOperator) refuseForeign(touched, { own: before!, all: ofAll! }, after)
+    const most = caller.isOperator ? MOST_OF_OPERATORS : MOST_DESTINATIONS
     const written = await store.writeRecord({
       ...name,
       tenant,
       document: { ...after },
       ifVersion: version,
-      most: MOST_DESTINATIONS,
+      most,
       isNameUnique: true,
       audit: { ...lineBy(caller, action, destination, reason), tenant, ...(details !== undefined && { details }) },
     })
     if (written.kind === 'full')
-      throw new Refusal('too-many', { detail: `${MOST_DESTINATIONS} destinations have settings of their own already.` })
+      throw new Refusal('too-many', { detail: `${most} destinations have settings of their own already.` })
     if (written.kind === 'taken') throw nameTaken(written.record)
     if (written.kind === 'conflict') continue
     await orders.refresh()

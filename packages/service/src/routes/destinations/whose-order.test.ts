@@ -203,4 +203,16 @@ describe('what an operator orders for one tenant', () => {
     assert.equal((await put('acme', { limits })).status, 200)
     assert.equal((await put('acme', {})).status, 200)
   })
+
+  it('finds room however many destinations the tenant has given settings', async () => {
+    const { store, say } = await setting()
+    for (let n = 0; n < 1_000; n++) {
+      const audit = { tenant: 'acme', actor: 'a key', action: 'destination.settings', subject: `https://${n}.example` }
+      const id = `acme https://${n}.example`
+      await store.writeRecord({ kind: 'destination', id, tenant: 'acme', document: {}, ifVersion: 0, audit })
+    }
+    const { status, json } = await say('acme', 'pause')
+    assert.deepEqual([status, json.code], [429, 'too-many'])
+    for (const verb of ['pause', 'drain']) assert.equal((await say('operator', verb, {}, 'acme')).status, 200)
+  })
 })
