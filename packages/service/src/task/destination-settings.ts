@@ -1,4 +1,5 @@
 import type { LaneInput } from '@secondwind/resilience/rules'
+import { WATCHED_RAMP_MS } from './stop-rule.ts'
 
 /**
  * What was set for one destination: by a tenant for itself, or by whoever runs the service for every tenant; each part with
@@ -60,7 +61,16 @@ export interface StopRule {
 export function settingsAt({ paused, ...rest }: DestinationSettings, now: number): DestinationSettings {
   if (paused === undefined) return rest
   const { until, reason: _, ...resumed } = paused
-  return until === undefined || now < until ? { ...rest, paused } : { ...rest, resumed: { ...resumed, since: until } }
+  if (until === undefined || now < until) return { ...rest, paused }
+  const ordered = paused.isByOperator ? undefined : orderedBack(rest, now)
+  return { ...rest, resumed: ordered ?? { ...resumed, since: until } }
+}
+
+/** The way back that an operator has ordered, while it lasts: a pause of the tenant's own meanwhile does not shorten it. */
+export function orderedBack({ resumed }: DestinationSettings, now: number): Resumed | undefined {
+  if (!resumed?.isByOperator) return undefined
+  // Without a time, its usual pace gives every limit by then.
+  return now < resumed.since + (resumed.rampMs ?? WATCHED_RAMP_MS) ? resumed : undefined
 }
 
 export function without(

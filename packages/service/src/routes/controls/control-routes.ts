@@ -151,7 +151,10 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
       const record = await ownControl(request, context)
       const control = controlOf(record)
       void reply.header('etag', etagOf(record.version))
-      return reply.send({ ...controlView(control, clock.now()), holds: await holdsOf(control, callerOf(request), store) })
+      return reply.send({
+        ...controlView(control, clock.now()),
+        holds: await holdsOf(control, callerOf(request), store),
+      })
     },
   )
 

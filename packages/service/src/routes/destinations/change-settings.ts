@@ -26,8 +26,8 @@ export interface Change {
   readonly details?: JsonObject
   /** The version that must still be the record's; else whatever it is now is changed. */
   readonly ifVersion?: number | undefined
-  /** The order that it gives or lifts, if it does. */
-  readonly touched?: Touched
+  /** The orders that it gives or lifts. */
+  readonly touched: readonly Touched[]
   readonly apply: (settings: DestinationSettings) => DestinationSettings
 }
 
@@ -37,14 +37,14 @@ export async function changeSettings(change: Change, { store, orders, clock }: A
   const { tenant, destination } = laneOf(id)
   const name: RecordName = { kind: 'destination', id }
   for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const now = clock.now()
     const [known, all] = await Promise.all([store.record(name), store.record({ ...name, id: laneOfAll(id) })])
     const version = known?.version ?? 0
     if (version !== (ifVersion ?? version)) throw otherVersion(version)
-    const [before, ofAll] = [known, all].map(record =>
-      settingsAt(record === undefined ? {} : documentOf(record), clock.now()),
-    )
+    const [before, ofAll] = [known, all].map(record => settingsAt(record === undefined ? {} : documentOf(record), now))
     const after = apply(before!)
-    if (touched !== undefined && !caller.isOperator) refuseForeign(touched, { own: before!, all: ofAll! }, after)
+    if (!caller.isOperator)
+      for (const each of touched) refuseForeign(each, { own: before!, all: ofAll! }, { after, now })
     const most = caller.isOperator ? MOST_OF_OPERATORS : MOST_DESTINATIONS
     const written = await store.writeRecord({
       ...name,

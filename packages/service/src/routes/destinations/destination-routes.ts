@@ -6,7 +6,7 @@ import type { Caller } from '../../access/caller.ts'
 import { storeTimeAt } from '../../stores/store-clock.ts'
 import type { KnownDestination } from '../../steering/standing-orders.ts'
 import { documentOf } from '../../stores/task-store.ts'
-import { without, type SetBy } from '../../task/destination-settings.ts'
+import { orderedBack, without, type SetBy } from '../../task/destination-settings.ts'
 import { laneOfAll } from '../../task/lane.ts'
 import type { ApiContext } from '../context.ts'
 import { callerOf } from '../requests/caller.ts'
@@ -106,7 +106,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
           reason,
           details: { ...set },
           ifVersion,
-          touched: { part: 'limitsBy', isLifted: false },
+          touched: [{ part: 'limitsBy', isLifted: false }],
           apply: settings => {
             // A tenant that sends them as they are has not set them.
             const isAsItWas = !caller.isOperator && isDeepStrictEqual(limits, settings.limits)
@@ -135,8 +135,11 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
       const until = pauseEnd(body, context)
       const paused = { ...by, ...(until !== undefined && { until }), ...comingBackOf(body) }
       return {
-        touched: { part: 'paused', isLifted: false },
-        apply: settings => ({ ...without(settings, 'resumed'), paused }),
+        touched: [{ part: 'paused', isLifted: false }],
+        apply: settings => {
+          const resumed = by.isByOperator ? undefined : orderedBack(settings, by.since)
+          return { ...without(settings, 'resumed'), paused, ...(resumed !== undefined && { resumed }) }
+        },
         details: until === undefined ? {} : { until },
       }
     },
@@ -153,8 +156,15 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
       const ramp = comingBackOf(body)
       const resumed = { ...by, ...ramp }
       return {
-        touched: { part: 'paused', isLifted: true },
-        apply: settings => ({ ...without(settings, 'paused'), resumed }),
+        touched: [
+          { part: 'paused', isLifted: true },
+          { part: 'resumed', isLifted: false },
+        ],
+        apply: settings => {
+          // A tenant that lifts its own pause goes on upon the way that an operator has ordered.
+          const ordered = by.isByOperator || settings.paused === undefined ? undefined : orderedBack(settings, by.since)
+          return { ...without(settings, 'paused'), resumed: ordered ?? resumed }
+        },
         details: { ...ramp },
       }
     },
@@ -168,7 +178,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
       body: schemas.DRAIN_INPUT,
     },
     (_, draining) => ({
-      touched: { part: 'draining', isLifted: false },
+      touched: [{ part: 'draining', isLifted: false }],
       apply: settings => ({ ...settings, draining }),
     }),
   )
@@ -177,7 +187,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
     'undrain',
     { operationId: 'undrainDestination', summary: 'Take tasks for it again', body: schemas.DRAIN_INPUT },
     () => ({
-      touched: { part: 'draining', isLifted: true },
+      touched: [{ part: 'draining', isLifted: true }],
       apply: settings => without(settings, 'draining'),
     }),
   )
@@ -190,7 +200,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
       body: schemas.FORCE_INPUT,
     },
     ({ breaker }, by) => ({
-      touched: { part: 'forced', isLifted: breaker !== 'open' },
+      touched: [{ part: 'forced', isLifted: breaker !== 'open' }],
       apply: settings => ({ ...settings, forced: { ...by, breaker } }),
       details: { breaker },
     }),

@@ -215,4 +215,22 @@ describe('what an operator orders for one tenant', () => {
     assert.deepEqual([status, json.code], [429, 'too-many'])
     for (const verb of ['pause', 'drain']) assert.equal((await say('operator', verb, {}, 'acme')).status, 200)
   })
+
+  it('is a way back that it neither shortens nor rids of its stop rule, by a pause of its own in between either', async () => {
+    const { clock, say, shownTo } = await setting()
+    const way = { rampMs: 600_000, stopOnFailureRate: 0.3, overLast: 20 }
+    await say('operator', 'pause', {}, 'acme')
+    await say('operator', 'resume', way, 'acme')
+    const { resumed } = (await shownTo('acme')).settings
+    assert.match(refused(await say('acme', 'resume', { rampMs: 0 })), /has said how it comes back/)
+    assert.equal((await say('acme', 'pause')).status, 200)
+    assert.equal((await say('acme', 'resume', { rampMs: 0 })).status, 200)
+    assert.deepEqual((await shownTo('acme')).settings.resumed, resumed)
+    assert.equal((await say('acme', 'pause', { forMs: 1, rampMs: 0 })).status, 200)
+    await clock.advance(1)
+    assert.deepEqual((await shownTo('acme')).settings.resumed, resumed)
+    await clock.advance(way.rampMs)
+    assert.equal((await say('acme', 'resume', { rampMs: 0 })).status, 200)
+    assert.equal((await shownTo('acme')).settings.resumed.rampMs, 0)
+  })
 })

@@ -1,4 +1,4 @@
-import type { DestinationSettings, SetBy } from '../../task/destination-settings.ts'
+import { orderedBack, type DestinationSettings, type SetBy } from '../../task/destination-settings.ts'
 import type { Standing } from '../../task/orders.ts'
 import { Refusal } from '../answers/refusal.ts'
 
@@ -10,6 +10,7 @@ export interface Touched {
 
 const DONE = {
   paused: 'paused it',
+  resumed: 'said how it comes back',
   draining: 'drained it',
   forced: 'set its breaker by hand',
   limitsBy: 'limited it',
@@ -19,10 +20,10 @@ const DONE = {
 export function refuseForeign(
   { part, isLifted }: Touched,
   { own, all }: Required<Standing>,
-  after: DestinationSettings,
+  { after, now }: { readonly after: DestinationSettings; readonly now: number },
 ): void {
-  const [ours, everybodys] = [orderOf(own, part), orderOf(all, part)]
-  if (ours !== undefined && ours === orderOf(after, part)) return
+  const [ours, everybodys] = [orderOf(own, part, now), orderOf(all, part, now)]
+  if (ours !== undefined && ours === orderOf(after, part, now)) return
   const foreign = ours?.isByOperator ? ours : isLifted && ours === undefined ? everybodys : undefined
   if (foreign === undefined) return
   throw new Refusal('scope-missing', {
@@ -30,6 +31,7 @@ export function refuseForeign(
   })
 }
 
-function orderOf(settings: DestinationSettings, part: Touched['part']): SetBy | undefined {
+function orderOf(settings: DestinationSettings, part: Touched['part'], now: number): SetBy | undefined {
+  if (part === 'resumed') return orderedBack(settings, now)
   return part === 'forced' && settings.forced?.breaker === 'auto' ? undefined : settings[part]
 }
