@@ -2,6 +2,7 @@ import type { Caller } from '../../access/caller.ts'
 import { documentOf, type JsonObject, type OperatorRecord, type RecordName } from '../../stores/task-store.ts'
 import { settingsAt, type DestinationSettings } from '../../task/destination-settings.ts'
 import { laneOf, laneOfAll } from '../../task/lane.ts'
+import type { Standing } from '../../task/orders.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { lineBy } from '../requests/audit-line.ts'
@@ -38,10 +39,10 @@ export async function changeSettings(change: Change, { store, orders, clock }: A
   const name: RecordName = { kind: 'destination', id }
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const now = clock.now()
-    const [known, all] = await Promise.all([store.record(name), store.record({ ...name, id: laneOfAll(id) })])
+    const [known, all] = await recordsFor(id, store)
     const version = known?.version ?? 0
     if (version !== (ifVersion ?? version)) throw otherVersion(version)
-    const [before, ofAll] = [known, all].map(record => settingsAt(record === undefined ? {} : documentOf(record), now))
+    const [before, ofAll] = [known, all].map(record => settingsOf(record, now))
     const after = apply(before!)
     if (!caller.isOperator)
       for (const each of touched) refuseForeign(each, { own: before!, all: ofAll! }, { after, now })
@@ -65,6 +66,21 @@ export async function changeSettings(change: Change, { store, orders, clock }: A
   throw new Refusal('write-conflict', {
     detail: `Others changed its settings ${MOST_TRIES} times in a row; look at them, and decide anew.`,
   })
+}
+
+/** All that stands for a lane, as the store has it now. */
+export async function standingNow(lane: string, { store, clock }: ApiContext): Promise<Required<Standing>> {
+  const [own, all] = await recordsFor(lane, store)
+  const now = clock.now()
+  return { own: settingsOf(own, now), all: settingsOf(all, now) }
+}
+
+function recordsFor(id: string, store: ApiContext['store']): Promise<(OperatorRecord | undefined)[]> {
+  return Promise.all([id, laneOfAll(id)].map(each => store.record({ kind: 'destination', id: each })))
+}
+
+function settingsOf(record: OperatorRecord | undefined, now: number): DestinationSettings {
+  return settingsAt(record === undefined ? {} : documentOf(record), now)
 }
 
 function nameTaken(record: OperatorRecord): Refusal {

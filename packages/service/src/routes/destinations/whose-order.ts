@@ -27,8 +27,21 @@ export function refuseForeign(
   const foreign = ours?.isByOperator ? ours : isLifted && ours === undefined ? everybodys : undefined
   if (foreign === undefined) return
   throw new Refusal('scope-missing', {
-    detail: `Whoever runs the service has ${DONE[part]} (${foreign.by}${foreign.reason === undefined ? '' : `: ${foreign.reason}`}), and alone takes that back.`,
+    detail: `Whoever runs the service has ${DONE[part]} (${whoAndWhy(foreign)}), and alone takes that back.`,
   })
+}
+
+/** What a tenant asks for by hand passes a pause of its own alone. */
+export function refuseBehindForeignPause({ own, all }: Required<Standing>): void {
+  const foreign = [own.paused, all.paused].find(paused => paused?.isByOperator)
+  if (foreign === undefined) return
+  throw new Refusal('scope-missing', {
+    detail: `Whoever runs the service has ${DONE.paused} (${whoAndWhy(foreign)}), and alone tries it meanwhile.`,
+  })
+}
+
+function whoAndWhy({ by, reason }: SetBy): string {
+  return reason === undefined ? by : `${by}: ${reason}`
 }
 
 function orderOf(settings: DestinationSettings, part: Touched['part'], now: number): SetBy | undefined {

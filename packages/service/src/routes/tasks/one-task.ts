@@ -2,11 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Changed, Operating } from '../../stores/task-store.ts'
 import { replayed } from '../../task/accept.ts'
+import { laneKey } from '../../task/lane.ts'
 import type { Task, TaskStatus } from '../../task/task.ts'
 import { changeOf } from '../../task/task-change.ts'
 import type { TaskOperated } from '../../telemetry/events.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
+import { standingNow } from '../destinations/change-settings.ts'
+import { refuseBehindForeignPause } from '../destinations/whose-order.ts'
 import type { PolicyBook } from '../policies/policy-book.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { callerOf } from '../requests/caller.ts'
@@ -99,7 +102,9 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
       }),
     },
     async (request, reply) => {
-      const { taskId } = await ownTask(request, context)
+      const own = await ownTask(request, context)
+      const { taskId } = own
+      if (!callerOf(request).isOperator) refuseBehindForeignPause(await standingNow(laneKey(own), context))
       const task = changed(
         await store.attemptNow(taskId, operating(request, 'task.attempt-now')),
         taskId,
