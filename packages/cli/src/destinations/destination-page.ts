@@ -1,15 +1,16 @@
-import type { Destination, DestinationSettings, SetBy } from '@secondwind/client'
+import type { Destination, DestinationSettings } from '@secondwind/client'
 import { sayMs, sayShare } from '@secondwind/lab'
 import type { Argument } from '../command.ts'
 import { sayWhen } from '../output/say-time.ts'
 import { labelled, type Page } from '../terminal/page.ts'
+import { saySetBy } from './standing-orders.ts'
 
 export const DESTINATION_ARGUMENT: Argument = {
   usage: '<name>',
   say: 'the origin of a destination, such as https://api.pay.example, or the name that it was given',
 }
 
-const LABEL_WIDTH = 17
+const LABEL_WIDTH = 19
 
 /** All that there is to say of one destination. */
 export function showDestination(one: Destination, now: number, { columns, colors }: Page): string {
@@ -32,13 +33,17 @@ function settingsOf({ settings, operatorSettings = {} }: Destination, now: numbe
 
 function factsSet(settings: DestinationSettings, now: number): readonly Fact[] {
   const { paused, resumed, draining, forced, limits } = settings
-  const by = (set: SetBy): string =>
-    `since ${sayWhen(set.since, now)}, by ${set.by}${set.reason === undefined ? '' : `: ${set.reason}`}`
   return [
-    ['paused', paused && `${paused.until === undefined ? '' : `until ${sayWhen(paused.until, now)}; `}${by(paused)}`],
-    ['resumed', paused === undefined && resumed ? by(resumed) : undefined],
-    ['draining', draining && by(draining)],
-    ['breaker by hand', forced && forced.breaker !== 'auto' ? `${forced.breaker}, ${by(forced)}` : undefined],
+    [
+      'paused',
+      paused && `${paused.until === undefined ? '' : `until ${sayWhen(paused.until, now)}; `}${saySetBy(paused, now)}`,
+    ],
+    ['resumed', paused === undefined && resumed ? saySetBy(resumed, now) : undefined],
+    ['draining', draining && saySetBy(draining, now)],
+    [
+      'breaker by hand',
+      forced && forced.breaker !== 'auto' ? `${forced.breaker}, ${saySetBy(forced, now)}` : undefined,
+    ],
     ['limits', limits && Object.keys(limits).length > 0 ? JSON.stringify(limits) : undefined],
   ]
 }

@@ -103,6 +103,37 @@ describe('secondwind doctor', () => {
     assert.equal(levelOf(reportOf((await inPipe(words)).stdout), 'service'), 'ok')
   })
 
+  it('warns of each thing that is switched off, with who, why, since when, and the line that ends it', async () => {
+    const { aTask, client, url, inPipe: atService } = await aService()
+    await client.waitFor((await aTask('200')).taskId)
+    const reason = 'INC-2231'
+    const { controlId } = await client.controls.create({ level: 'dispatch-off', scope: { kind: 'all' }, reason })
+    await client.destinations.pause(url, { reason })
+    await client.destinations.drain(url, { reason })
+    await client.destinations.force(url, { breaker: 'open', reason })
+    const words = ['doctor', '--data', aDirectory(), '--json']
+    const warned = reportOf((await atService(words)).stdout).findings.filter(({ check }) =>
+      ['kill switch', 'by hand'].includes(check),
+    )
+    for (const { level, say } of warned) {
+      assert.equal(level, 'warn')
+      assert.match(say, /INC-2231.*since \S+, (?:now|.* ago), by local|since \S+, (?:now|.* ago), by local: INC-2231/)
+    }
+    const ends = [
+      `kill off ${controlId}`,
+      `resume ${url}`,
+      `destinations undrain ${url}`,
+      `destinations breaker ${url} --set auto`,
+    ]
+    assert.deepEqual(
+      warned.map(({ next }) => next),
+      ends.map(end => `secondwind ${end} --url ${url}`),
+    )
+    for (const end of ends) assert.equal((await atService(end.split(' '))).exitCode, 0, end)
+    const calm = reportOf((await atService(words)).stdout)
+    assert.equal(levelOf(calm, 'by hand'), 'ok')
+  })
+
   it('tells another program, an old service and a wrong clock from a sound one', async () => {
     const other = await anAnswer((_, response) => void response.end('<html>'))
     const data = ['--data', aDirectory(), '--json']

@@ -7,6 +7,7 @@ import { documentOf } from '../policies/document.ts'
 import { isNear } from '../remote/connection.ts'
 import { readItems } from '../remote/listing.ts'
 import { bad, ok, warn, type Finding } from './finding.ts'
+import { checkSwitches } from './switches.ts'
 
 export interface Examined {
   readonly client: Client
@@ -77,7 +78,7 @@ async function checkReadiness(client: Client): Promise<readonly Finding[]> {
           `It works, but its machine's clock has gone ${sayMs(Math.abs(clockSkewMs))} from its store's.`,
           'look at NTP there',
         )
-      : ok('ready', 'It takes tasks in, and sends them.'),
+      : ok('ready', 'It can take tasks in, and send them.'),
   ]
 }
 
@@ -88,7 +89,13 @@ async function checkWork({ client, clock, typed }: Examined): Promise<readonly F
   try {
     const { items: policies } = await readItems(client.policies.list(), MOST)
     const { items: destinations } = await readItems(client.destinations.list(), MOST)
-    return [...checkPolicies(policies, typed), ...checkDestinations(destinations, clock.now(), typed)]
+    const { items: controls } = await readItems(client.controls.list(), MOST)
+    const now = clock.now()
+    return [
+      ...checkSwitches({ controls, destinations, now }, typed),
+      ...checkPolicies(policies, typed),
+      ...checkDestinations(destinations, now, typed),
+    ]
   } catch (error) {
     if (!(error instanceof ServiceError) || (error.status !== 401 && error.status !== 403)) throw error
     return [bad('key', `It does not let you look: ${error.detail}`, 'export SECONDWIND_KEY="$(cat your-key-file)"')]

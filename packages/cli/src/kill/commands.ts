@@ -1,5 +1,5 @@
 /** The kill switch: three levels, a reason, an end, and first of all what it will hold. */
-import type { Control, ControlInput, ControlLevel, ControlPreview, ControlScope } from '@secondwind/client'
+import type { Control, ControlInput, ControlPreview, ControlScope } from '@secondwind/client'
 import type { Answer, Command } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { Failure, usageFailure } from '../failure.ts'
@@ -7,19 +7,13 @@ import { confirm, YES_OPTION } from '../input/confirm.ts'
 import { given } from '../input/given.ts'
 import { instant } from '../input/read-instant.ts'
 import { duration, isOn, oneOf, optional, readOptions, withDefault, type Reader } from '../input/read-options.ts'
-import { sayWhen, whenCell } from '../output/say-time.ts'
+import { whenCell } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { COMING_BACK_OPTIONS, comingBackOf } from '../steering/coming-back.ts'
 import type { Table } from '../terminal/table.ts'
-
-const LEVELS: { readonly [level in ControlLevel]: string } = {
-  'retries-off': 'first attempts go out, and retries wait',
-  'dispatch-off': 'nothing goes out, and everything waits',
-  'intake-off': 'no task is taken in, and what waits goes out',
-}
-const LEVEL_NAMES = Object.keys(LEVELS) as readonly ControlLevel[]
+import { LEVEL_NAMES, sayControl, sayScope, sayWhat } from './say-control.ts'
 
 const onCommand: Command = remoteCommand({
   path: ['kill', 'on'],
@@ -95,21 +89,6 @@ function readInput({ options, clock }: RemoteCall): ControlInput {
       next: ['add  --reason <text>'],
     })
   return { level, scope: where, reason, ...given({ forMs, expiresAt: until }), ...comingBackOf(options) }
-}
-
-function sayScope(of: ControlScope): string {
-  if (of.kind === 'all') return 'everything'
-  if (of.kind === 'destination') return of.destination
-  return of.kind === 'policy' ? `the policy ${of.policyId}` : `the tenant ${of.tenant}`
-}
-
-function sayWhat({ level, scope: of, expiresAt }: Control | ControlPreview, now: number): string {
-  const end = expiresAt === undefined ? 'until somebody ends it' : `until ${sayWhen(expiresAt, now)}`
-  return `${level} for ${sayScope(of)}, ${end}`
-}
-
-function sayControl(control: Control | ControlPreview, now: number): string {
-  return `${sayWhat(control, now)} (${control.reason}): ${LEVELS[control.level]}`
 }
 
 function sayHolds({ level, holds }: Control | ControlPreview): string {

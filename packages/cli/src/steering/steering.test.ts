@@ -78,7 +78,7 @@ describe('a destination', () => {
   })
 
   it('is drained, and its breaker set by hand, until that is undone', async () => {
-    const { url, aTask, client, inPipe } = await aService()
+    const { url, aTask, client, atTerminal, inPipe } = await aService()
     await client.waitFor((await aTask('200')).taskId)
     const settingsAfter = async (...words: string[]): Promise<Destination['settings']> => {
       const { stdout, stderr } = await inPipe([...words, '--json'])
@@ -90,6 +90,11 @@ describe('a destination', () => {
     assert.equal((await settingsAfter('destinations', 'undrain', url))?.draining, undefined)
     const open = await settingsAfter('destinations', 'breaker', url, '--set', 'open', '--reason', 'INC-2231')
     assert.deepEqual([open?.forced?.breaker, open?.forced?.reason], ['open', 'INC-2231'])
+    const page = await atTerminal(['destinations', 'get', url])
+    assert.match(page.stdout, /\n {2}breaker by hand {2}open, since /)
+    assert.match(page.stderr, new RegExp(`try {2}secondwind destinations breaker ${url} --set auto`))
     assert.notEqual((await settingsAfter('destinations', 'breaker', url, '--set', 'auto'))?.forced?.breaker, 'open')
+    const closed = await atTerminal(['destinations', 'breaker', url, '--set', 'closed'])
+    assert.match(closed.stderr, new RegExp(`try {2}secondwind destinations breaker ${url} --set auto`))
   })
 })
