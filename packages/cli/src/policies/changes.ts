@@ -1,9 +1,9 @@
 import { ServiceError, type Client, type NamedPolicyInput, type PolicyVersion } from '@secondwind/client'
 import { presets, type RetryPolicy } from '@secondwind/resilience'
 import { checkRetryPolicy } from '@secondwind/resilience/rules'
+import type { Answer } from '../command.ts'
 import { problemsFailure, usageFailure } from '../failure.ts'
-import type { Page } from '../terminal/page.ts'
-import { showTable } from '../terminal/table.ts'
+import { showTable, type Table } from '../terminal/table.ts'
 
 /** A field that would be another than it is. */
 export interface Change {
@@ -44,18 +44,16 @@ async function newestOf(client: Client, policyId: string): Promise<PolicyVersion
   }
 }
 
-export function showChanges({ before, changes }: Changes, page: Page): string {
-  if (changes.length === 0) return 'Every field is as it is now.'
+/** For people and for other programs. */
+export function answerChanges({ before, changes }: Changes): { readonly table: Table; readonly show: Answer['show'] } {
   const say = (value: unknown): string => (value === undefined ? '' : JSON.stringify(value))
-  return showTable(
-    {
-      columns: [
-        { name: 'field' },
-        { name: before === undefined ? 'now' : `version ${before.version}`, isProse: true },
-        { name: 'then', isProse: true },
-      ],
-      rows: changes.map(({ field, before: now, after }) => [field, say(now), say(after)]),
-    },
-    page,
-  )
+  const table: Table = {
+    columns: [
+      { name: 'field' },
+      { name: before === undefined ? 'now' : `version ${before.version}`, field: 'before', isProse: true },
+      { name: 'then', field: 'after', isProse: true },
+    ],
+    rows: changes.map(({ field, before: now, after }) => [field, say(now), say(after)]),
+  }
+  return { table, show: page => (changes.length === 0 ? 'Every field is as it is now.' : showTable(table, page)) }
 }

@@ -8,7 +8,7 @@ import { durationCell, sayWhen, whenCell } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import type { Table } from '../terminal/table.ts'
-import { changesOf, showChanges } from './changes.ts'
+import { answerChanges, changesOf } from './changes.ts'
 import { documentOf } from './document.ts'
 
 const POLICY_ARGUMENT: Argument = { usage: '<policyId>', say: 'the name of a policy that the service keeps' }
@@ -114,14 +114,14 @@ async function put({ client, args, options, terminal, typed }: RemoteCall): Prom
   if (dryRun)
     return {
       data: { policyId: policy.policyId, version: before?.version, changes },
-      show: page => showChanges({ before, changes }, page),
+      ...answerChanges({ before, changes }),
       verdict: 'Nothing was changed.',
     }
   const kept = await client.policies.put(policy)
   const isNew = kept.version !== before?.version
   return {
     data: kept,
-    show: page => showChanges({ before, changes }, page),
+    ...answerChanges({ before, changes }),
     verdict: isNew
       ? `${kept.policyId}@${kept.version} is kept; tasks that were accepted before keep the version that they have.`
       : `${kept.policyId}@${kept.version} is as it was.`,

@@ -11,6 +11,8 @@ describe('policies put', () => {
     const tried = await atTerminal([...words, '--dry-run'])
     assert.match(tried.stdout, /^FIELD +VERSION 1 +THEN\nmaxAttempts +8 +5\n\nNothing was changed\.\n$/)
     assert.equal((await client.policies.get('payments')).version, 1)
+    const piped = await inPipe([...words, '--dry-run'])
+    assert.equal(piped.stdout, 'field\tbefore\tafter\nmaxAttempts\t8\t5\n')
     const kept = await atTerminal(words)
     assert.match(kept.stdout, /payments@2 is kept; tasks that were accepted before keep the version that they\s+have\./)
     assert.match((await atTerminal(words)).stdout, /Every field is as it is now\.\n\npayments@2 is as it was\./)

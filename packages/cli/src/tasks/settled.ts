@@ -46,6 +46,8 @@ async function settled(
     return { task: task!, isLate: false }
   } catch (error) {
     if (!(error instanceof WaitDeadlineError) || task === undefined) throw error
-    return { task, isLate: true }
+    // What was last told of it is older than its times: they would be in the past.
+    const latest = await client.tasks.get(taskId)
+    return { task: latest, isLate: latest.endedAt === undefined }
   }
 }

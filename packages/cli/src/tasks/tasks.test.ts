@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, onTestFinished } from 'vitest'
-import { aService } from '../remote/service.test-kit.ts'
+import { inPipe as program } from '../command-line.test-kit.ts'
+import { anAnswer, aService } from '../remote/service.test-kit.ts'
 
 interface Listed {
   readonly items: readonly RetryTask[]
@@ -72,6 +73,28 @@ describe('tasks submit', () => {
       (JSON.parse(late.stdout) as { verdict: string }).verdict,
       /not come to anything within 50 ms; it goes on/,
     )
+  })
+
+  it('shows the task as it is when the wait is over, and not as it was seen before', async () => {
+    const { aTask } = await aService()
+    const task = await aTask('200', { delayMs: 3_600_000 })
+    let looks = 0
+    const url = await anAnswer(({ method }, response) => {
+      if (method === 'GET') looks += 1
+      response.end(JSON.stringify({ ...task, waits: `look ${looks}` }))
+    })
+    const { stdout } = await program([
+      'tasks',
+      'submit',
+      'https://api.example',
+      '--wait',
+      '50ms',
+      '--json',
+      '--url',
+      url,
+    ])
+    assert.ok(looks > 1)
+    assert.equal((JSON.parse(stdout) as RetryTask).waits, `look ${looks}`)
   })
 
   it('says everything that is wrong at once, and sends nothing', async () => {
