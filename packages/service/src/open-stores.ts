@@ -18,8 +18,7 @@ export async function openStore(config: ServiceConfig): Promise<TaskStore> {
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error
     const what = `the store in ${resolve(config.data)} cannot be opened`
-    const next = error.code === 'store-in-use' ? ['secondwind serve --data ./other --port 0'] : []
-    throw new StartFailure({ code: error.code, what, because: error.message, next, cause: error })
+    throw new StartFailure({ code: error.code, what, because: error.message, cause: error })
   }
 }
 

@@ -52,6 +52,24 @@ describe('keys', () => {
     assert.match(ofOne.stderr, /^the keys of default; with an operator's key --all shows those of everybody\n$/)
   })
 
+  it('are proposed for what they may do, in place of the one that made them', async () => {
+    const { service, asAdmin, folder } = await aLockedService()
+    const proposedFor = async (scope: string): Promise<string> => {
+      const words = ['keys', 'create', '--scope', scope, '--write', join(folder, scope), ...asAdmin]
+      return (await service.atTerminal(words)).stderr
+    }
+    const { url } = service
+    assert.match(
+      await proposedFor('read'),
+      new RegExp(`try {2}secondwind tasks list --url ${url} --key-file \\S+/read\n`),
+    )
+    assert.match(
+      await proposedFor('admin'),
+      new RegExp(`try {2}secondwind keys list --url ${url} --key-file \\S+/admin\n`),
+    )
+    assert.match(await proposedFor('enqueue'), /try {2}export SECONDWIND_KEY="\$\(cat \S+\/enqueue\)"\n/)
+  })
+
   it('are rotated with an overlap, and revoked after a yes', async () => {
     const { service, asAdmin, folder } = await aLockedService()
     const [before, after] = [join(folder, 'before.key'), join(folder, 'after.key')]

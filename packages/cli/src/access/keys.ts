@@ -3,7 +3,9 @@ import type { Answer, Argument, Command, Option } from '../command.ts'
 import { confirm, YES_OPTION } from '../input/confirm.ts'
 import { instant } from '../input/read-instant.ts'
 import { duration, isOn, oneOf, optional, readOptions, text, type Reader } from '../input/read-options.ts'
+import { quoted, retyped, typed } from '../input/typed.ts'
 import { sayWhen, whenCell } from '../output/say-time.ts'
+import { CONNECTION_OPTIONS } from '../remote/connection.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
@@ -105,7 +107,7 @@ const createCommand: Command = remoteCommand({
   run: create,
 })
 
-async function create({ client, options, clock, hasKey, typed }: RemoteCall): Promise<Answer> {
+async function create({ client, options, clock, hasKey }: RemoteCall): Promise<Answer> {
   const place = placeFor(options)
   const { scope, name, operator, expires } = readOptions(options, {
     scope: scopes,
@@ -125,8 +127,15 @@ async function create({ client, options, clock, hasKey, typed }: RemoteCall): Pr
     verdict: hasKey
       ? `${made.keyId} may ${made.scopes.join(', ')}; nobody can show it again.`
       : `${made.keyId} may ${made.scopes.join(', ')}. From now on every request needs a key.`,
-    next: [place === undefined ? 'export SECONDWIND_KEY=…' : `${typed('keys', 'list')} --key-file ${place}`],
+    next: [place === undefined ? 'export SECONDWIND_KEY=…' : tryKey(made, place, options)],
   }
+}
+
+/** Something that the new key may do, with it and not with the one that made it. */
+function tryKey({ scopes: may }: Key, place: string, options: RemoteCall['options']): string {
+  const words = may.includes('admin') ? ['keys', 'list'] : may.includes('read') ? ['tasks', 'list'] : undefined
+  if (words === undefined) return `export SECONDWIND_KEY="$(cat ${quoted(place)})"`
+  return typed([...words, ...retyped({ ...options, keyFile: place, tenant: undefined }, CONNECTION_OPTIONS)])
 }
 
 const rotateCommand: Command = remoteCommand({

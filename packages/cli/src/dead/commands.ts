@@ -10,6 +10,7 @@ import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { labelled, type Page } from '../terminal/page.ts'
 import { showTable, type Table } from '../terminal/table.ts'
 import { taskTable } from '../tasks/task-table.ts'
+import { standingOrders } from '../destinations/standing-orders.ts'
 import { adviceFor } from './advice.ts'
 
 const DESTINATION_OPTION: Option = { flag: '--destination <origin>', say: 'of this destination' }
@@ -96,7 +97,8 @@ const showCommand: Command = remoteCommand({
 /** So many tasks of a cause are enough to see what they have in common. */
 const SAMPLE = 5
 
-async function show({ client, args, clock, typed }: RemoteCall): Promise<Answer> {
+async function show(call: RemoteCall): Promise<Answer> {
+  const { client, args, clock, typed } = call
   const causeId = args[0] as string
   const cause = await findCause(client, causeId, typed)
   const { items: tasks } = await readItems(client.deadLetters.list({ causeId }), SAMPLE)
@@ -123,12 +125,24 @@ async function show({ client, args, clock, typed }: RemoteCall): Promise<Answer>
     data: { ...cause, ...(said !== undefined && { lastAnswer: said }), tasks },
     show: shown,
     next: [
-      ...(sample === undefined
-        ? []
-        : [typed('tasks', 'attempts', sample.taskId), typed('tasks', 'replay', sample.taskId, '--wait', '30s')]),
+      ...(sample === undefined ? [] : [typed('tasks', 'attempts', sample.taskId), ...(await probeWith(sample, call))]),
       typed('dead', 'list', '--cause-id', causeId),
     ],
   }
+}
+
+/** One goes first. Where everything is held it would be waited for in vain: what holds it is ended before. */
+async function probeWith({ taskId, destination }: RetryTask, { client, clock, typed }: RemoteCall): Promise<string[]> {
+  const one = await client.destinations.get(destination)
+  const ends = standingOrders(one, clock.now()).map(({ end }) => typed(...end))
+  const isKilled = one.hold?.reason === 'kill-switch'
+  return [
+    ...(isKilled ? [typed('kill', 'status')] : []),
+    ...ends,
+    ...(isKilled || ends.length > 0
+      ? [typed('tasks', 'replay', taskId)]
+      : [typed('tasks', 'replay', taskId, '--wait', '30s')]),
+  ]
 }
 
 const LABEL_WIDTH = 11

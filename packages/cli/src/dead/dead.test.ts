@@ -24,6 +24,17 @@ describe('dead letters', () => {
     assert.match((await atTerminal(['dead', 'causes', '--destination', url])).stderr, /try {2}secondwind dead show /)
   })
 
+  it('of a paused destination are not to be waited for: what ends the pause comes first', async () => {
+    const { aTask, client, url, atTerminal } = await aService()
+    const { taskId } = await aTask('400')
+    await client.waitFor(taskId)
+    const { items } = await client.deadLetters.groups().page()
+    const shown = async (): Promise<string> => (await atTerminal(['dead', 'show', items[0]!.causeId])).stderr
+    assert.match(await shown(), /tasks replay \S+ --wait 30s/)
+    await client.destinations.pause(url, {})
+    assert.match(await shown(), new RegExp(`resume ${url} .*\n +secondwind tasks replay ${taskId} --url`))
+  })
+
   it('of an unknown cause are not found', async () => {
     const { inPipe } = await aService()
     const { exitCode, stderr } = await inPipe(['dead', 'show', 'nothing'])

@@ -32,6 +32,7 @@ export function retyped(given: GivenOptions, options: readonly Option[]): readon
   })
 }
 
-function quoted(word: string): string {
+/** A word as a POSIX shell reads it back. */
+export function quoted(word: string): string {
   return /^[\w./%,=:@+-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -109,7 +109,7 @@ describe('secondwind serve', () => {
     assert.equal(stdout, '')
     assert.match(stderr, /^error store-in-use {2}the store in .* cannot be opened/)
     assert.match(stderr, /is in use by process \d+; stop that one/)
-    assert.match(stderr, /do .*secondwind serve --data \.\/other --port 0/)
+    assert.match(stderr, new RegExp(`do .*secondwind doctor --port 0 --data ${data}\n`))
   })
 
   it('refuses a port that is taken, and says what to type', async () => {
@@ -118,7 +118,7 @@ describe('secondwind serve', () => {
     const { exitCode, stderr } = await secondwind(taken)
     assert.equal(exitCode, 1)
     assert.match(stderr, /^error port-taken/)
-    assert.match(stderr, /do .*secondwind serve --port 0/)
+    assert.match(stderr, new RegExp(`do .*secondwind serve --data ${taken.at(-1)} --port 0\n`))
   })
 
   it('refuses a file that is no database of its own, and leaves it as it is', async () => {

@@ -3,6 +3,7 @@ import { readConfig } from '@secondwind/service/config'
 import type { Call, Command } from '../command.ts'
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts'
 import { Failure, problemsFailure } from '../failure.ts'
+import { retyped, typed, typedWith } from '../input/typed.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { introduce } from './introduction.ts'
 import { narrate } from './narrator.ts'
@@ -23,17 +24,15 @@ const LOG_FORMS = {
   dev: 'the log on stdout, a JSON document in each line, instead of a line for each attempt',
 } as const
 
-async function run({ options, unknown, terminal }: Call, isDevelopment: boolean): Promise<ExitCode> {
+async function run(call: Call, isDevelopment: boolean): Promise<ExitCode> {
+  const { options, unknown, terminal } = call
   const { config, problems = [] } = readConfig(settingsOf(options))
   const all = [...problemsOfUnknown(unknown), ...problems]
   if (config === undefined || all.length > 0)
     throw problemsFailure({ code: 'wrong-setting', what: 'the service cannot be started like this' }, all)
   const asked = untilAskedToEnd()
-  const service = await start({
-    config,
-    isDevelopment,
-    ...voiceOf(isDevelopment && options['json'] !== true, terminal),
-  })
+  const voice = voiceOf(isDevelopment && options['json'] !== true, terminal)
+  const service = await start({ config, isDevelopment, ...voice }, call)
   terminal.tell(introduce(service, isDevelopment))
   terminal.tell(`\n${await asked}: no new attempts; those under way may finish\n`)
   await service.stop()
@@ -47,7 +46,7 @@ function voiceOf(isForPeople: boolean, terminal: Terminal): Pick<ServiceOptions,
   return { log: terminal.tell, logLevel: 'error', events: narrate(terminal) }
 }
 
-async function start(options: ServiceOptions): Promise<Service> {
+async function start(options: ServiceOptions, call: Call): Promise<Service> {
   // Not before it is needed: no other command should wait until a whole server has been read.
   const { startService, StartFailure } = await import('@secondwind/service')
   try {
@@ -60,7 +59,15 @@ async function start(options: ServiceOptions): Promise<Service> {
       what: message,
       because: [because],
       so: 'Nothing was started, and nothing was changed.',
-      next,
+      next: nextOf(code, call) ?? next,
     })
   }
+}
+
+/** What was typed, mended: all else of it is meant as before. */
+function nextOf(code: string, { words, options }: Call): readonly string[] | undefined {
+  if (code === 'port-taken') return [typedWith(words, '--port', '0')]
+  // Whoever serves that directory can be looked at; another directory would be another, empty service.
+  if (code === 'store-in-use') return [typed(['doctor', ...retyped(options, SETTING_OPTIONS)])]
+  return undefined
 }
