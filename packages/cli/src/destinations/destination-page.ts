@@ -1,4 +1,4 @@
-import type { Destination, DestinationSettings } from '@secondwind/client'
+import type { Destination, DestinationSettings, Hold } from '@secondwind/client'
 import { sayMs, sayShare } from '@secondwind/lab'
 import type { Argument } from '../command.ts'
 import { sayWhen } from '../output/say-time.ts'
@@ -48,15 +48,16 @@ function factsSet(settings: DestinationSettings, now: number): readonly Fact[] {
   ]
 }
 
+/** `paused, for another 25 min: INC-2231`. */
+export function sayHold({ reason, until, because }: Hold, now: number): string {
+  const opens = until === undefined ? '' : `, for another ${sayMs(Math.max(0, until - now))}`
+  return `${reason}${opens}${because === undefined ? '' : `: ${because}`}`
+}
+
 function factsOf(one: Destination, now: number): readonly Fact[] {
-  const hold = (gate: Destination['hold']): string | undefined => {
-    if (gate === undefined) return undefined
-    const until = gate.until === undefined ? '' : `, for another ${sayMs(Math.max(0, gate.until - now))}`
-    return `${gate.reason}${until}${gate.because === undefined ? '' : `: ${gate.because}`}`
-  }
   return [
-    ['held by', hold(one.hold)],
-    ['retries held by', hold(one.retryHold)],
+    ['held by', one.hold && sayHold(one.hold, now)],
+    ['retries held by', one.retryHold && sayHold(one.retryHold, now)],
     ['breaker', one.breaker],
     ['in flight', `${one.inFlight}${one.limit === undefined ? '' : ` of ${Math.floor(one.limit)} at once`}`],
     ['retry budget', one.budgetBalance === undefined ? undefined : `${one.budgetBalance} may start now`],

@@ -35,6 +35,7 @@ export function showReplay(replay: Replay, now: number, { columns, colors }: Pag
 }
 
 function sayRate({ ratePerSecond, selected, rateNow, status }: Replay): string {
+  if (selected === 0) return `${sayNumber(ratePerSecond)}/s`
   const about = sayMs(Math.max(1_000, (selected / ratePerSecond) * 1_000))
   return status === 'RUNNING'
     ? `${sayNumber(ratePerSecond)}/s, now ${sayNumber(rateNow)}/s`
@@ -61,7 +62,7 @@ export function judgeReplay(replay: Replay): string {
     case 'PLANNING':
       return 'It is still being counted; nothing is sent.'
     case 'PLANNED':
-      return 'Nothing is sent yet.'
+      return replay.selected === 0 ? 'There is nothing that it would send.' : 'Nothing is sent yet.'
     case 'CANARY':
     case 'RUNNING':
       return `It goes on: ${sayCounts(replay)}.`

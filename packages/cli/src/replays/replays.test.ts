@@ -48,6 +48,34 @@ describe('replay', () => {
     assert.match(run.stderr, /try {2}secondwind replay resume /)
   })
 
+  it('says of a plan that selects nothing that it would send nothing, and how to plan what was left alone', async () => {
+    const service = await aService()
+    await deadLetters(service, ['400x9'])
+    const planned = await service.atTerminal(['replay', 'plan', '--destination', service.url, '--rate', '5/s'])
+    assert.match(planned.stdout, /rate {6}5\/s\n[^]*\n\nThere is nothing that it would send\.\n$/)
+    assert.doesNotMatch(planned.stderr, /replay run/)
+    assert.match(
+      planned.stderr,
+      new RegExp(`secondwind replay plan --destination ${service.url} --rate 5/s --include permanent --url`),
+    )
+  })
+
+  it('says which pause holds it, and how to end that', async () => {
+    const service = await aService()
+    const { client, url, inPipe, atTerminal } = service
+    await deadLetters(service, MENDED)
+    await client.destinations.pause(url, { reason: 'INC-2231', forMs: 1_800_000 })
+    const planned = await inPipe(['replay', 'plan', '--destination', url, '--json'])
+    const { replayId } = JSON.parse(planned.stdout) as Replay
+    await client.replays.run(replayId)
+    const { stdout, stderr } = await atTerminal(['replay', 'status', replayId])
+    assert.match(
+      stdout.replaceAll(/\s+/g, ' '),
+      new RegExp(`It goes on: 0 of 4 sent.* ${url} is held by paused, for another \\S+ min: INC-2231\\.`),
+    )
+    assert.match(stderr, new RegExp(`secondwind resume ${url} --ramp 5min`))
+  })
+
   it('refuses an empty filter, and asks before it cancels', async () => {
     const service = await aService()
     const empty = await service.inPipe(['replay', 'plan'])
