@@ -80,6 +80,31 @@ describe('a control', () => {
     assert.equal(reaches({ ...one, scope: { kind: 'policy', policyId: 'payments' } }, LANE), true)
   })
 
+  it('keeps its ramp behind another that ends later, be it of the lane or of some queues', () => {
+    const slow = { expiresAt: NOW + 1_000, rampMs: 100_000 }
+    const quick = { expiresAt: NOW + 2_000, rampMs: 0, isByOperator: false }
+    const at = NOW + 3_000
+    for (const controls of [
+      [slow, quick],
+      [quick, slow],
+    ]) {
+      const whole = ordersFor(
+        LANE,
+        controls.map(more => control('dispatch-off', all, more)),
+      )
+      assert.equal(whole.lane.kill?.until, NOW + 2_000)
+      assert.equal(laneOrders.limitByOrders(whole.lane, 100, at), 1)
+      const some = ordersFor(
+        LANE,
+        controls.map(more => control('retries-off', all, more)),
+      )
+      assert.deepEqual(
+        gatesAt(some.queues, 100, at, NONE).map(({ room, reason }) => [room, reason]),
+        [[1, 'slow-start']],
+      )
+    }
+  })
+
   it('holds for as long as the longest of those that mean the same, and its ramp begins when that ends', () => {
     const anyEnd = fc.option(fc.integer({ min: NOW - 9_000, max: NOW + 9_000 }), { nil: undefined })
     const anyControl = fc
@@ -180,5 +205,16 @@ describe("a destination's settings", () => {
     assert.equal(ordersOf(open!, closed!).lane.forced, 'open')
     assert.equal(ordersOf(closed!, open!).lane.forced, 'open')
     assert.equal(ordersOf(closed!, {}).lane.forced, 'closed')
+  })
+})
+
+describe('a pause', () => {
+  it('keeps its ramp behind another that ends later', () => {
+    const setBy = { since: NOW, by: 'local' }
+    const all = { paused: { ...setBy, until: NOW + 1_000, rampMs: 100_000 } }
+    const own = { paused: { ...setBy, until: NOW + 2_000, rampMs: 0 } }
+    const { lane } = ordersFor(LANE, [], { all, own })
+    assert.equal(lane.pause?.until, NOW + 2_000)
+    assert.equal(laneOrders.limitByOrders(lane, 100, NOW + 3_000), 1)
   })
 })

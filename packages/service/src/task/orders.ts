@@ -1,6 +1,7 @@
 /**
  * What operators' controls and settings come to for one lane: instants alone, and no clock. Of controls that mean the same
- * queues the one that lasts longest counts: it holds until then, and from then on its ramp.
+ * queues, and of pauses, the one that lasts longest holds; from then on the ramps of all of them do: nobody covers another's
+ * way back by an order that ends later.
  */
 import { laneOrders, ramp } from '@secondwind/resilience/rules'
 import { endOf, isInScope, queuesOf, reaches, type Control, type QueueScope } from './control.ts'
@@ -38,36 +39,41 @@ export const NO_ORDERS: Orders = { lane: {}, queues: [], watches: [] }
 
 export function ordersFor(lane: Lane, controls: readonly Control[], { all = {}, own = {} }: Standing = {}): Orders {
   const meant = controls.filter(control => control.level !== 'intake-off' && reaches(control, lane))
-  const longest = new Map<string, QueueOrder>()
-  for (const control of meant) {
-    const scope = queuesOf(control)
-    const name = JSON.stringify(scope)
-    const known = longest.get(name)
-    if (known === undefined || endOf(control) > endOf(known.control)) longest.set(name, { scope, control })
-  }
-  const whole = longest.get(WHOLE_LANE)?.control
-  longest.delete(WHOLE_LANE)
-  const paused = longerPause(all.paused, own.paused)
-  const byRecord = settingsOrders([all, own], paused)
-  if (whole === undefined && longest.size === 0 && Object.keys(byRecord).length === 0) return NO_ORDERS
+  const byEnd = meant.toSorted((left, right) => endOf(right) - endOf(left) || 0)
+  const [whole, ...shorter] = byEnd.filter(control => isWholeLane(queuesOf(control)))
+  const queues = byEnd.flatMap(control => (isWholeLane(queuesOf(control)) ? [] : { scope: queuesOf(control), control }))
+  const pauses = [all.paused, own.paused].filter(paused => paused !== undefined)
+  const paused = longestPause(pauses)
+  const covered = [
+    ...shorter.flatMap(control => rampAfterEnd(endOf(control), control)),
+    ...pauses.flatMap(other => (other === paused ? [] : rampAfterEnd(other.until, other))),
+  ]
+  const byRecord = settingsOrders([all, own], paused, covered)
+  if (whole === undefined && queues.length === 0 && Object.keys(byRecord).length === 0) return NO_ORDERS
   return {
     lane: { ...byRecord, ...(whole !== undefined && { kill: termOf(whole) }) },
     ...(whole !== undefined && { control: whole }),
     ...(paused !== undefined && { paused }),
-    queues: [...longest.values()],
+    queues,
     watches: [...watchesOf(all, true), ...watchesOf(own, false), ...meant.flatMap(watchAfter)],
   }
 }
 
-const WHOLE_LANE = JSON.stringify({})
+function isWholeLane(scope: QueueScope): boolean {
+  return Object.keys(scope).length === 0
+}
 
-function longerPause(one: Paused | undefined, other: Paused | undefined): Paused | undefined {
-  if (one === undefined || other === undefined) return one ?? other
+function longestPause([one, other]: readonly Paused[]): Paused | undefined {
+  if (one === undefined || other === undefined) return one
   return (other.until ?? Infinity) > (one.until ?? Infinity) ? other : one
 }
 
-function settingsOrders(settings: readonly DestinationSettings[], paused: Paused | undefined): laneOrders.LaneOrders {
-  const ramps = settings.flatMap(rampsOf)
+function settingsOrders(
+  settings: readonly DestinationSettings[],
+  paused: Paused | undefined,
+  covered: readonly ramp.Ramp[],
+): laneOrders.LaneOrders {
+  const ramps = [...settings.flatMap(rampsOf), ...covered]
   const forced = forcedBy(settings)
   return {
     ...(paused !== undefined && { pause: term(paused.until, paused) }),
@@ -116,6 +122,11 @@ function term(until: number | undefined, { rampMs }: ComingBack): laneOrders.Ter
     ...(until !== undefined && until !== Infinity && { until }),
     ...(rampMs !== undefined && { rampMs }),
   }
+}
+
+/** Nothing follows what has no end. */
+function rampAfterEnd(end: number | undefined, way: ComingBack): ramp.Ramp[] {
+  return end === undefined || end === Infinity ? [] : [rampAfter(end, way)]
 }
 
 function rampAfter(since: number, { rampMs }: ComingBack): ramp.Ramp {
