@@ -60,18 +60,22 @@ describe('callbacks of a service that is killed again and again', () => {
     })
     assert.ok(accepted.length > 5 * ROUNDS, `only ${accepted.length} accepted`)
 
-    const callbacks = await until(
-      () => tasksAt(service.url, told.url),
-      tasks => tasks.length >= accepted.length && tasks.every(({ status }) => status === 'SUCCEEDED'),
+    // Tasks whose callers got no answer are there too, and have an end to be told of like any other.
+    const { tasks, callbacks } = await until(
+      async () => ({
+        tasks: await tasksAt(service.url, target.url),
+        callbacks: await tasksAt(service.url, told.url),
+      }),
+      ends =>
+        ends.tasks.every(({ status }) => status === 'SUCCEEDED' || status === 'EXHAUSTED') &&
+        ends.callbacks.length >= ends.tasks.length &&
+        ends.callbacks.every(({ status }) => status === 'SUCCEEDED'),
     )
-    const tasks = await tasksAt(service.url, target.url)
-    assert.ok(tasks.every(({ status }) => status === 'SUCCEEDED' || status === 'EXHAUSTED'))
     for (const taskId of accepted)
       assert.ok(
         tasks.some(task => task.taskId === taskId),
         `${taskId} is gone`,
       )
-    // A task whose caller got no answer may be there too, and has an end to be told of like any other.
     assert.deepEqual(
       callbacks.map(({ idempotencyKey }) => idempotencyKey).toSorted(),
       tasks.map(({ taskId }) => `callback-${taskId}-1`).toSorted(),
