@@ -38,11 +38,13 @@ describe('a destination that was stopped', () => {
     await client.destinations.pause(url, { reason: 'INC-2231' })
     await client.destinations.force(url, { breaker: 'closed' })
     const { taskId } = await aTask('200')
+    await client.destinations.drain(url)
     const { stderr } = await type(['destinations', 'get', url])
     const lines = [...stderr.matchAll(/secondwind (.*) --url/g)].map(([, words]) => words)
     assert.deepEqual(lines, [
       `tasks attempt-now ${taskId} --wait 30s`,
       `resume ${url} --ramp 5min --stop-on-failure-rate 20%`,
+      `destinations undrain ${url}`,
       `destinations breaker ${url} --set auto`,
       `tasks list --destination ${url}`,
     ])

@@ -2,6 +2,7 @@ import type { Client, Destination } from '@secondwind/client'
 import type { RemoteCall } from '../remote/remote-command.ts'
 import { openGate } from '../steering/open-gate.ts'
 import { nameOf } from '../steering/watch-it.ts'
+import { ENDS } from './standing-orders.ts'
 import { stormOf } from './storm.ts'
 
 /** Spares a destination that retries weigh on. It has an end: whoever forgets it has not stopped it for ever. */
@@ -18,7 +19,8 @@ export async function nextSteps(one: Destination, { client, typed }: RemoteCall)
   const switches = [hold, retryHold].flatMap(gate => (gate?.reason === 'kill-switch' ? [gate] : []))
   return [
     ...(settings?.paused === undefined ? [] : await comeBack(one, client, typed)),
-    ...(isForced ? [typed('destinations', 'breaker', name, '--set', 'auto')] : []),
+    ...(settings?.draining === undefined ? [] : [typed(...ENDS.draining(name))]),
+    ...(isForced ? [typed(...ENDS.forced(name))] : []),
     ...switches.flatMap(gate => openGate(gate, name, typed) ?? []),
     ...(isStorm ? [spareIt(name, typed)] : []),
     typed('tasks', 'list', '--destination', destination),

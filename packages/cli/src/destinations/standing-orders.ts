@@ -9,6 +9,15 @@ export interface StandingOrder {
   readonly end: readonly string[]
 }
 
+/** The words that take each back. */
+export const ENDS: {
+  readonly [order in 'paused' | 'draining' | 'forced']: (name: string) => readonly [string, ...string[]]
+} = {
+  paused: name => ['resume', name],
+  draining: name => ['destinations', 'undrain', name],
+  forced: name => ['destinations', 'breaker', name, '--set', 'auto'],
+}
+
 /** Those in force: of whoever asks, then those for every tenant. */
 export function standingOrders(one: Destination, now: number): readonly StandingOrder[] {
   const { settings = {}, operatorSettings = {}, destination, name = destination } = one
@@ -21,17 +30,17 @@ function ordersIn({ paused, draining, forced }: DestinationSettings, name: strin
   if (paused !== undefined)
     orders.push({
       say: `${name} is paused ${sayEnd(paused.until, now)}; ${saySetBy(paused, now)}.`,
-      end: ['resume', name],
+      end: ENDS.paused(name),
     })
   if (draining !== undefined)
     orders.push({
       say: `New tasks for ${name} are refused; ${saySetBy(draining, now)}.`,
-      end: ['destinations', 'undrain', name],
+      end: ENDS.draining(name),
     })
   if (forced !== undefined && forced.breaker !== 'auto')
     orders.push({
       say: `The breaker of ${name} is ${forced.breaker} by hand; ${saySetBy(forced, now)}.`,
-      end: ['destinations', 'breaker', name, '--set', 'auto'],
+      end: ENDS.forced(name),
     })
   return orders
 }

@@ -1,4 +1,5 @@
 import type { Hold } from '@secondwind/client'
+import { ENDS } from '../destinations/standing-orders.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
 
 /** The line that opens a gate which somebody has shut; undefined for one that opens by itself. */
@@ -9,9 +10,8 @@ export function openGate(
 ): string | undefined {
   if (reason === 'kill-switch')
     return controlId === undefined ? typed('kill', 'status') : typed('kill', 'off', controlId)
-  if (reason === 'paused') return typed('resume', destination, '--ramp', '5min', '--stop-on-failure-rate', '20%')
+  if (reason === 'paused') return typed(...ENDS.paused(destination), '--ramp', '5min', '--stop-on-failure-rate', '20%')
   // One that opened by itself knows when it probes.
-  if (reason === 'breaker-open' && until === undefined)
-    return typed('destinations', 'breaker', destination, '--set', 'auto')
+  if (reason === 'breaker-open' && until === undefined) return typed(...ENDS.forced(destination))
   return undefined
 }

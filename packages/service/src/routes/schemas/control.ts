@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox'
-import { CONTROL_LEVELS, SCOPE_KINDS, type ControlLevel, type ControlScope } from '../../task/control.ts'
+import { CONTROL_LEVELS, SCOPE_KINDS, type Control, type ControlLevel, type ControlScope } from '../../task/control.ts'
 import type { ComingBack } from '../../task/destination-settings.ts'
 import { reasonField } from './access.ts'
 import { COMING_BACK, SHOWN_COMING_BACK } from './coming-back.ts'
@@ -13,18 +13,7 @@ export interface Holds {
   readonly isExact: boolean
 }
 
-export interface ShownControl extends ComingBack {
-  readonly controlId: string
-  readonly tenant?: string
-  readonly level: ControlLevel
-  readonly scope: ControlScope
-  readonly reason: string
-  readonly createdAt: number
-  readonly createdBy: string
-  readonly isByOperator: boolean
-  readonly expiresAt?: number
-  readonly endedAt?: number
-  readonly endedBy?: string
+export interface ShownControl extends Control {
   readonly isInForce: boolean
   readonly holds?: Holds
 }
