@@ -234,7 +234,7 @@ async function listen(
       code: isTaken ? 'port-taken' : 'cannot-listen',
       what: `${host}:${port} cannot be listened on`,
       because: isTaken ? 'Another program listens there, perhaps a service that is already running.' : message,
-      next: ['secondwind serve --port 0'],
+      next: [isTaken ? 'secondwind serve --port 0' : 'secondwind serve --host 127.0.0.1'],
       cause: error,
     })
   }

@@ -16,6 +16,8 @@ export interface RunningProgram {
   /** All that stdout has so far. */
   printed(): string
   kill(signal: NodeJS.Signals): void
+  /** Nobody reads it from now on. */
+  closeStderr(): void
   readonly exitCode: Promise<number | null>
 }
 
@@ -53,6 +55,7 @@ export async function startProgram(words: readonly string[]): Promise<RunningPro
     said: () => said,
     printed: () => printed,
     kill: signal => void child.kill(signal),
+    closeStderr: () => void child.stderr.destroy(),
     exitCode,
   }
 }

@@ -121,6 +121,37 @@ describe('secondwind serve', () => {
     assert.match(stderr, new RegExp(`do .*secondwind serve --data ${taken.at(-1)} --port 0\n`))
   })
 
+  it('refuses an address that is not of this machine, and keeps all else that was typed', async () => {
+    const data = temporaryDirectory()
+    const key = join(data, 'admin.key')
+    writeFileSync(key, 'k'.repeat(64))
+    const words = ['serve', '--host', '192.0.2.1', '--port', '0', '--data', data, '--admin-key-file', key]
+    const { exitCode, stderr } = await secondwind(words)
+    assert.equal(exitCode, 1)
+    assert.match(stderr, /^error cannot-listen {2}192\.0\.2\.1:0 cannot be listened on/)
+    assert.match(
+      stderr,
+      new RegExp(`do .*secondwind serve --port 0 --data ${data} --admin-key-file ${key} --host 127\\.0\\.0\\.1\n`),
+    )
+  })
+
+  it('refuses to be reached from elsewhere without keys, and keeps all else that was typed', async () => {
+    const { exitCode, stderr } = await secondwind(['serve', '--host', '0.0.0.0', '--port', '0', '--concurrency', '3'])
+    assert.equal(exitCode, 1)
+    assert.match(stderr, /^error no-keys/)
+    assert.match(
+      stderr,
+      /\n {7}secondwind serve --host 0\.0\.0\.0 --port 0 --concurrency 3 --admin-key-file admin\.key\n/,
+    )
+  })
+
+  it('ends with 0 though nobody listens to what it says on stderr any more', async () => {
+    const program = await startProgram(['serve', '--port', '0', '--data', temporaryDirectory()])
+    program.closeStderr()
+    program.kill('SIGTERM')
+    assert.equal(await program.exitCode, 0)
+  })
+
   it('refuses a file that is no database of its own, and leaves it as it is', async () => {
     const data = temporaryDirectory()
     writeFileSync(join(data, 'tasks.db'), 'my diary, which is no database at all\n'.repeat(200))

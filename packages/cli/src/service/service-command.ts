@@ -1,4 +1,4 @@
-import type { Service, ServiceOptions } from '@secondwind/service'
+import type { Service, ServiceOptions, StartFailure } from '@secondwind/service'
 import { readConfig } from '@secondwind/service/config'
 import type { Call, Command } from '../command.ts'
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts'
@@ -48,26 +48,32 @@ function voiceOf(isForPeople: boolean, terminal: Terminal): Pick<ServiceOptions,
 
 async function start(options: ServiceOptions, call: Call): Promise<Service> {
   // Not before it is needed: no other command should wait until a whole server has been read.
-  const { startService, StartFailure } = await import('@secondwind/service')
+  const service = await import('@secondwind/service')
   try {
-    return await startService(options)
+    return await service.startService(options)
   } catch (error) {
-    if (!(error instanceof StartFailure)) throw error
-    const { code, message, because, next } = error
+    if (!(error instanceof service.StartFailure)) throw error
+    const { code, message, because } = error
     throw new Failure({
       code,
       what: message,
       because: [because],
       so: 'Nothing was started, and nothing was changed.',
-      next: nextOf(code, call) ?? next,
+      next: nextOf(error, call),
     })
   }
 }
 
 /** What was typed, mended: all else of it is meant as before. */
-function nextOf(code: string, { words, options }: Call): readonly string[] | undefined {
+function nextOf({ code, cause, next }: StartFailure, { words, options }: Call): readonly string[] {
   if (code === 'port-taken') return [typedWith(words, '--port', '0')]
+  if (code === 'cannot-listen') {
+    // Low ports are for the system; whatever else is wrong is wrong with the address.
+    const { code: reason } = cause as NodeJS.ErrnoException
+    return [reason === 'EACCES' ? typedWith(words, '--port', '0') : typedWith(words, '--host', '127.0.0.1')]
+  }
+  if (code === 'no-keys') return [...next.slice(0, 1), typedWith(words, '--admin-key-file', 'admin.key')]
   // Whoever serves that directory can be looked at; another directory would be another, empty service.
   if (code === 'store-in-use') return [typed(['doctor', ...retyped(options, SETTING_OPTIONS)])]
-  return undefined
+  return next
 }

@@ -38,6 +38,8 @@ export function systemTerminal(onLost: (error: Error) => void): Terminal {
     if (error.code === 'EPIPE') process.exit()
     onLost(error)
   })
+  // Whoever has closed stderr does not want to be talked to; the work goes on, and ends as it would have.
+  stderr.on('error', () => undefined)
   return {
     write: data => void stdout.write(data),
     tell: conversation => void stderr.write(conversation),
