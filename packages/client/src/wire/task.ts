@@ -64,7 +64,7 @@ export interface RetryTask {
   readonly bodyBytes: number
   /** Of a body that is kept apart: one that was uploaded, or is large. */
   readonly bodyRef?: string
-  /** The origin of `targetUrl`. */
+  /** The origin of `targetUrl`, without a dot at the end of its host. */
   readonly destination: string
   /** `inline` for a task that came with a policy of its own. */
   readonly policyId: string

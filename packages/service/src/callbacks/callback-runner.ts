@@ -7,6 +7,7 @@ import { newTaskId } from '../new-task-id.ts'
 import type { BacklogLimits, TaskStore } from '../stores/task-store.ts'
 import { accept, type NewTask } from '../task/accept.ts'
 import { callbackOrder, callbackText, type Callback } from '../task/callback.ts'
+import { destinationOf } from '../task/destination.ts'
 
 interface CallbackRunnerOptions {
   readonly store: TaskStore
@@ -70,7 +71,7 @@ export class CallbackRunner {
     const { tenant, callbackUrl } = callback
     const policy = await store.policy({ tenant, policyId: POLICY_ID })
     if (policy === undefined) return undefined
-    const taskId = newTaskId({ tenant, destination: new URL(callbackUrl).origin }, now(), random)
+    const taskId = newTaskId({ tenant, destination: destinationOf(new URL(callbackUrl)) }, now(), random)
     const order = callbackOrder(callback, { taskId, body: Buffer.from(callbackText(callback)) })
     return accept(order, { ...policy, isInline: false }, { now: now(), roll: random() })
   }

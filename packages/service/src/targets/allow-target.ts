@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { isIP } from 'node:net'
+import { withoutLastDot } from '../host-name.ts'
 import { isWithin } from './addresses.ts'
 
 /** What an operator allows though it is inside: a name, whatever it resolves to, or a network, whatever leads there. */
@@ -36,11 +37,6 @@ export function allowsHost(rules: readonly AllowRule[], host: string, port: numb
 
 export function allowsAddress(rules: readonly AllowRule[], address: string, port: number): boolean {
   return rules.some(rule => rule.kind === 'network' && isWithin(address, rule.network) && isPort(rule, port))
-}
-
-/** `api.internal.` is `api.internal`: the dot only says that nothing follows. */
-export function withoutLastDot(host: string): string {
-  return host.endsWith('.') ? host.slice(0, -1) : host
 }
 
 function isPort(rule: AllowRule, port: number): boolean {

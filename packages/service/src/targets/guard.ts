@@ -9,8 +9,9 @@
 import type { LookupAddress } from 'node:dns'
 import { lookup as systemLookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { withoutLastDot } from '../host-name.ts'
 import { insideKind } from './addresses.ts'
-import { allowsAddress, allowsHost, withoutLastDot, type AllowRule } from './allow-target.ts'
+import { allowsAddress, allowsHost, type AllowRule } from './allow-target.ts'
 
 /** All addresses of a name; rejects as `dns.lookup` does. */
 export type Lookup = (host: string) => Promise<readonly LookupAddress[]>

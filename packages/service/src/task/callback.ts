@@ -1,5 +1,6 @@
 import type { GiveUpReason } from '@secondwind/resilience'
 import type { TaskOrder } from './accept.ts'
+import { destinationOf } from './destination.ts'
 import type { Task } from './task.ts'
 
 /** The end of a task, for whoever wants to hear of it. */
@@ -42,7 +43,7 @@ export function callbackOrder(
   return {
     taskId: order.taskId,
     tenant,
-    destination: new URL(callbackUrl).origin,
+    destination: destinationOf(new URL(callbackUrl)),
     request: {
       targetUrl: callbackUrl,
       method: 'POST',

@@ -54,7 +54,7 @@ export const RANKS: readonly Rank[] = ['urgent', 'high', 'normal', 'low']
 export interface AcceptedTask {
   readonly taskId: string
   readonly tenant: string
-  /** The origin of `targetUrl`. */
+  /** The origin of `targetUrl`, without a dot at the end of its host. */
   readonly destination: string
   readonly policyId: string
   readonly policyVersion: number

@@ -182,7 +182,8 @@ describe('a signing secret', () => {
     assert.equal(made.status, 201)
     const { secret, secretId } = made.json as { secret: string; secretId: string }
     assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
-    assert.equal((await as('POST', '/secrets', { key, body })).status, 409)
+    for (const destination of [body.destination, 'https://API.example.'])
+      assert.equal((await as('POST', '/secrets', { key, body: { destination } })).status, 409)
     const rotated = await as('POST', `/secrets/${secretId}/rotate`, { key, body: { overlapMs: 5_000 } })
     assert.notEqual((rotated.json as { secret: string }).secret, secret)
     const listed = JSON.stringify((await as('GET', '/secrets', { key })).json)

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { MOST_SECRETS, type SecretDocument } from '../../access/documents.ts'
 import { overlapped } from '../../access/overlap.ts'
 import { documentOf, type OperatorRecord } from '../../stores/task-store.ts'
+import { destinationFrom } from '../../task/destination.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { changedMeanwhile } from './changed-meanwhile.ts'
@@ -57,9 +58,10 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
       }),
     },
     async (request, reply) => {
-      const { destination, reason } = request.body
-      if (destination !== undefined && URL.parse(destination)?.origin !== destination)
-        throw invalid('body', [{ at: 'destination', is: destination, say: 'must be an origin: scheme, host and port' }])
+      const { destination: named, reason } = request.body
+      const destination = named === undefined ? undefined : destinationFrom(named)
+      if (named !== undefined && destination === undefined)
+        throw invalid('body', [{ at: 'destination', is: named, say: 'must be an origin: scheme, host and port' }])
       const caller = callerOf(request)
       const id = secretIdOf(caller.tenant, destination)
       const secret = newSecret()

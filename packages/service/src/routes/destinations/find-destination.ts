@@ -1,5 +1,6 @@
 import { ownerOf, type Caller } from '../../access/caller.ts'
 import type { StandingOrders } from '../../steering/standing-orders.ts'
+import { destinationFrom } from '../../task/destination.ts'
 import { laneKey, laneOf } from '../../task/lane.ts'
 import { Refusal } from '../answers/refusal.ts'
 import { didYouMean } from '../requests/near-words.ts'
@@ -16,7 +17,7 @@ type Asking = Pick<Caller, 'tenant' | 'isForAll'>
 
 /** A destination, by the name it was given or by its origin; undefined when the text is neither. */
 export function destinationNamed(name: string, caller: Asking, orders: StandingOrders): string | undefined {
-  const origin = originOf(name)
+  const origin = destinationFrom(name)
   if (origin !== undefined) return origin
   const [lane] = ownersFor(caller).flatMap(owner => orders.laneNamed(owner, name) ?? [])
   return lane === undefined ? undefined : laneOf(lane).destination
@@ -41,16 +42,6 @@ export function placeOf(destination: string, caller: Asking): Place {
 /** Whose names are known to somebody. Those of whoever runs the service are theirs alone: a name tells of somebody. */
 function ownersFor(caller: Asking): readonly string[] {
   return caller.isForAll ? [ownerOf(caller), caller.tenant] : [caller.tenant]
-}
-
-/** Longer than any: 253 characters of a host, and what stands around it. */
-const LONGEST_ORIGIN = 300
-
-function originOf(text: string): string | undefined {
-  if (text.length > LONGEST_ORIGIN || !/^https?:\/\//i.test(text)) return undefined
-  const url = URL.parse(text)
-  // What has more than an origin was meant for something else.
-  return url !== null && url.href === `${url.origin}/` ? url.origin : undefined
 }
 
 function* namesFor(caller: Asking, orders: StandingOrders): Generator<string> {

@@ -44,6 +44,19 @@ describe('what whoever runs the service orders without naming a tenant', () => {
     assert.equal((await shownTo('operator')).operatorSettings, undefined)
   })
 
+  it('holds for every spelling of the host', async () => {
+    const { as, keys, shownTo } = await setting()
+    const dotted = encodeURIComponent('https://API.example.')
+    await as('POST', `/destinations/${dotted}/drain`, { key: keys.operator, body: { reason: 'INC-2231' } })
+    assert.equal((await shownTo('acme')).operatorSettings.draining.reason, 'INC-2231')
+    for (const targetUrl of ['https://api.example/', 'https://api.example./', 'https://Api.Example.:443/charge']) {
+      const { status, json } = await as('POST', '/retry-tasks', { key: keys.acme, body: { ...TASK, targetUrl } })
+      assert.deepEqual([status, json.code], [503, 'draining'], targetUrl)
+    }
+    const nowhere = encodeURIComponent('http://example..')
+    assert.equal((await as('GET', `/destinations/${nowhere}`, { key: keys.acme })).status, 404)
+  })
+
   it('is lifted by nobody else; what a tenant has ordered itself it lifts', async () => {
     const { say, shownTo } = await setting()
     for (const [verb, body, lift, part] of [

@@ -100,7 +100,7 @@ export const RETRY_TASK: TSchema = Type.Object(
     headers: textByName({ description: 'What is secret is shown as [redacted].' }),
     bodyBytes: Type.Integer({ description: 'Bodies are kept and sent, not shown.' }),
     bodyRef: Type.Optional(Type.String({ description: 'Of a body that is kept apart: `GET /bodies/{bodyRef}`.' })),
-    destination: Type.String({ description: 'The origin of `targetUrl`.' }),
+    destination: Type.String({ description: 'The origin of `targetUrl`, without a dot at the end of its host.' }),
     policyId: Type.String({ description: '`inline` for a task that came with a policy of its own.' }),
     policyVersion: Type.Integer(),
     policy: Type.Optional(component('RetryPolicyInput')),

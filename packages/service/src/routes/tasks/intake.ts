@@ -6,6 +6,7 @@ import { newTaskId } from '../../new-task-id.ts'
 import { storeTimeAt, type BothClocks } from '../../stores/store-clock.ts'
 import type { BodyRecord } from '../../stores/task-store.ts'
 import { isCallbackKey } from '../../task/callback.ts'
+import { destinationOf } from '../../task/destination.ts'
 import { accept, INLINE_POLICY, type NewTask, type PolicyInForce } from '../../task/accept.ts'
 import type { TaskRequest } from '../../task/task.ts'
 import { Refusal, sentence } from '../answers/refusal.ts'
@@ -65,7 +66,8 @@ export async function readTask(asked: Asked, context: ApiContext, policies: Poli
   refuseLargeBody(sure(body), context.limits.bodyBytes)
 
   const { tenant } = asked
-  const { origin: destination, href: targetUrl } = sure(url)
+  const { href: targetUrl } = sure(url)
+  const destination = destinationOf(sure(url))
   const { method = 'POST' } = given
   const request = { targetUrl, method, body: sure(body), ...withStoredBody(sure(headers), sure(stored)) }
   const callbackUrl = sure(callback)?.href

@@ -1,3 +1,4 @@
+import { isHostName } from '../../host-name.ts'
 import { REDACTED } from '../../secrets.ts'
 import { sentence } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
@@ -32,14 +33,6 @@ function wrongWith(text: string, url: URL): string | undefined {
   if (url.username !== '' || url.password !== '') return 'must not hold credentials; send them in headers'
   if (text.includes('#')) return 'must not have a fragment: it is never sent'
   if (url.href.length > LONGEST_URL) return `must be at most ${LONGEST_URL} characters long, once percent-encoded`
-  if (isNoName(url.hostname)) return 'must name a host that can exist: labels of 1 to 63 characters, 253 together'
+  if (!isHostName(url.hostname)) return 'must name a host that can exist: labels of 1 to 63 characters, 253 together'
   return undefined
-}
-
-const LONGEST_NAME = 253
-
-/** RFC 1035 §2.3.4: what no resolver could ever be asked for. A dot at the end only says that nothing follows. */
-function isNoName(hostname: string): boolean {
-  const name = hostname.replace(/\.$/, '')
-  return name.length > LONGEST_NAME || name.split('.').some(label => label === '' || label.length > 63)
 }

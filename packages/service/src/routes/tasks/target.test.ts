@@ -50,7 +50,7 @@ describe('the address of a target', () => {
 
   it('is refused when no host can have such a name', () => {
     const label = 'a'.repeat(63)
-    for (const host of [`${label}a.x`, `${`${label}.`.repeat(4)}x`, 'a..x', '.x'])
+    for (const host of [`${label}a.x`, `${`${label}.`.repeat(4)}x`, 'a..x', '.x', 'x..', '.'])
       assert.match(sayOf(read(`http://${host}/`))[0]!, /must name a host that can exist/, host)
     for (const host of [`${label}.x`, 'a.x.', '127.0.0.1', '[::1]', 'localhost']) valueOf(read(`http://${host}/`))
   })

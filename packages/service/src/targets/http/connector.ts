@@ -2,6 +2,7 @@ import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { getCACertificates } from 'node:tls'
 import { callbackify } from 'node:util'
 import { buildConnector } from 'undici'
+import { withoutLastDot } from '../../host-name.ts'
 import type { Guard } from '../guard.ts'
 import { skipInterim } from './skip-interim.ts'
 
@@ -40,8 +41,11 @@ export function createConnector({ guard, port, connectTimeoutMs, ca }: Connector
   })
 
   const begin: buildConnector.connector = (options, callback) => {
-    // The name stays the host's: it is what the certificate and the server are asked for.
-    const socket: unknown = open(options, (...answer) => {
+    const { hostname } = options
+    // The name stays the host's: it is what the certificate and the server are asked for. RFC 6066 §3: without the dot
+    // at its end, which the resolver and the Host header keep.
+    const named = hostname.endsWith('.') ? { ...options, servername: withoutLastDot(hostname) } : options
+    const socket: unknown = open(named, (...answer) => {
       connecting.delete(socket as Socket)
       const [, opened] = answer
       if (opened) skipInterim(opened)

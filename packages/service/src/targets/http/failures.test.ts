@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { createServer, type AddressInfo } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { classifyError, type Fault } from '@secondwind/resilience'
 import { virtualClock } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
@@ -14,6 +15,7 @@ import {
   silence,
   write,
   type Play,
+  type RawRequest,
   type RawServerOptions,
 } from './wire.test-kit.ts'
 
@@ -131,6 +133,22 @@ describe.skipIf(!hasOpenssl)(
       )
       const right = await send(target, `https://shop.example:${server.port}`)
       assert.ok(right.kind === 'answered' && right.status === 200)
+    })
+
+    it('asks for the name without the dot at its end, which the Host header and the resolver keep', async () => {
+      const tls = selfSigned('shop.example')
+      const server = await rawServer(write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'), { tls })
+      const asked: string[] = []
+      const noting = (host: string) => {
+        asked.push(host)
+        return lookup()
+      }
+      const got = await send(localTarget({ lookup: noting, ca: [tls.cert] }), `https://shop.example.:${server.port}`)
+      assert.ok(got.kind === 'answered' && got.status === 200)
+      const [{ head, socket }] = server.requests as [RawRequest]
+      assert.deepEqual(asked, ['shop.example.'])
+      assert.equal((socket as TLSSocket).servername, 'shop.example')
+      assert.match(head, new RegExp(`^host: shop\\.example\\.:${server.port}$`, 'im'))
     })
   },
 )
