@@ -85,7 +85,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'pure rules',
     files:
-      /^(?:resilience\/src\/(?:classify|lane)\/|service\/src\/task\/|service\/src\/dispatch\/share\.ts$|[^/]+\/src\/(?:.*\/)?(?:policy|decide|backoff|retry-after)\.ts$)/,
+      /^(?:resilience\/src\/(?:classify|lane)\/|service\/src\/task\/|service\/src\/dispatch\/(?:share|room)\.ts$|[^/]+\/src\/(?:.*\/)?(?:policy|decide|backoff|retry-after)\.ts$)/,
     tokens: [
       ...['await', 'async', 'Promise', 'throw'].map(keyword),
       // `Date.parse` and `Date.UTC` are arithmetic: they read no clock.

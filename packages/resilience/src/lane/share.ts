@@ -8,7 +8,7 @@
  *     matter of fairness, and not looked at here.
  *
  * A batch is filled slot by slot, by heaps: a slot costs the logarithm of those who are ready, however many there are.
- * The state is changed in place.
+ * Whoever needs several at once, such as bytes, takes them all or none. The state is changed in place.
  */
 import { Heap, NOWHERE, type Placed } from './heap.ts'
 
@@ -106,21 +106,41 @@ export function nextLane<Lane>(shares: Shares<Lane>): LaneShare<Lane> | undefine
   return lane
 }
 
-export function takeSlot<Lane>(shares: Shares<Lane>, lane: LaneShare<Lane>): void {
+export function takeSlot<Lane>(shares: Shares<Lane>, lane: LaneShare<Lane>, count: number = 1): void {
   const { tenant } = lane
   tenant.servedAt = lane.servedAt = ++shares.round
-  change(shares, lane, 1)
+  change(shares, lane, count)
 }
 
-export function giveSlotBack<Lane>(shares: Shares<Lane>, lane: LaneShare<Lane>): void {
-  change(shares, lane, -1)
+export function giveSlotBack<Lane>(shares: Shares<Lane>, lane: LaneShare<Lane>, count: number = 1): void {
+  change(shares, lane, -count)
   forgetIdle(shares, lane.tenant)
 }
 
-/** How many slots in a row the tenant could take, if nobody else took any: each needs fewer than nine times those free. */
+/** What is free, and what a lane and all lanes of its tenant have. */
+export interface Holding {
+  readonly free: number
+  readonly ofTenant: number
+  readonly ofLane: number
+}
+
+/** How many slots in a row a lane could take, if nobody else took any. */
+export function mostFor({ free, ofTenant, ofLane }: Holding): number {
+  return inARow(inARow(free, ofTenant), ofLane)
+}
+
+/** Whether one lane's turn comes before another's. */
+export function isBefore<Lane>(left: LaneShare<Lane>, right: LaneShare<Lane>): boolean {
+  return left.tenant === right.tenant ? goesBefore(left, right) : goesBefore(left.tenant, right.tenant)
+}
+
 function leftFor<Lane>({ slots, taken }: Shares<Lane>, tenant: TenantShare<Lane>): number {
-  const free = slots - taken
-  return Math.min(free, Math.ceil((MOST_TIMES_FREE * free - tenant.taken) / (MOST_TIMES_FREE + 1)))
+  return inARow(slots - taken, tenant.taken)
+}
+
+/** Each needs fewer than nine times those then free. */
+function inARow(free: number, taken: number): number {
+  return Math.min(free, Math.ceil((MOST_TIMES_FREE * free - taken) / (MOST_TIMES_FREE + 1)))
 }
 
 type Served = Pick<LaneShare<unknown>, 'taken' | 'servedAt'>
@@ -129,7 +149,7 @@ function goesBefore(left: Served, right: Served): boolean {
   return left.taken === right.taken ? left.servedAt < right.servedAt : left.taken < right.taken
 }
 
-function change<Lane>(shares: Shares<Lane>, lane: LaneShare<Lane>, by: 1 | -1): void {
+function change<Lane>(shares: Shares<Lane>, lane: LaneShare<Lane>, by: number): void {
   const { tenant } = lane
   shares.taken += by
   tenant.taken += by

@@ -13,7 +13,7 @@ import { abandon, expire, settle, type AttemptResult, type Settlement } from '..
 import type { ClaimedTask, TaskRequest } from '../task/task.ts'
 import { startOf } from '../task/task-change.ts'
 import { headersOf } from './attempt-headers.ts'
-import type { Bodies } from './bodies.ts'
+import type { Bodies, FetchedBody } from './bodies.ts'
 import { cutOff, readAnswer } from './outcome.ts'
 import type { Policies } from './policies.ts'
 import type { DispatchPorts } from './ports.ts'
@@ -75,6 +75,7 @@ export class Attempt implements Alarm {
   #policy!: RetryPolicy
   /** What it sends, once it was fetched. */
   #request: TaskRequest
+  #body: FetchedBody | undefined = undefined
   #permit!: Permit
   #sending: Sending | undefined = undefined
   #startedAt = 0
@@ -138,30 +139,31 @@ export class Attempt implements Alarm {
     const policy = await this.#setting.policies.find(this.#task)
     if (policy === 'missing') this.#setting.onPolicyMissing(this.#task, this.#lane)
     if (policy === undefined || policy === 'missing') this.#release()
-    else if ((await this.#fetchBody()) && this.#admit(policy)) this.send()
+    else if ((await this.#fetchBody(policy)) && this.#admit(policy)) this.send()
   }
 
   /** False when there is none to send: then its lease is on its way back already. */
-  async #fetchBody(): Promise<boolean> {
+  async #fetchBody(policy: RetryPolicy): Promise<boolean> {
     const { bodies, onBodyUnreadable } = this.#setting
     const { storedBody } = this.#task.request
     if (storedBody === undefined) return true
-    const body = await bodies.fetch(this.#task, storedBody)
+    const body = await bodies.fetch(this.#task, storedBody, () => this.#fits(policy))
     if (body === 'missing') return this.#settleUnsent(abandon(this.#task, 'body-missing'))
+    if (body === 'late') return this.#release()
     if (body === undefined) {
       onBodyUnreadable(this.#task, this.#lane)
       return this.#release()
     }
-    this.#request = { ...this.#request, body }
+    this.#body = body
+    this.#request = { ...this.#request, body: body.bytes }
     return true
   }
 
   /** There is room for another's body. */
   #letGoBody(): void {
-    const { storedBody, body } = this.#request
-    if (storedBody === undefined || body === null) return
     this.#request = this.#task.request
-    this.#setting.bodies.letGo(storedBody)
+    this.#body?.letGo()
+    this.#body = undefined
   }
 
   #admit(policy: RetryPolicy): boolean {

@@ -4,13 +4,12 @@ import { virtualClock } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
 import type { KeptBody } from '../bodies/body-store.ts'
 import { openMemoryBodies } from '../bodies/memory/memory-bodies.ts'
-import { newTask, TENANT } from '../stores/conformance/tasks.test-kit.ts'
+import { newTask } from '../stores/conformance/tasks.test-kit.ts'
 import { openMemoryStore } from '../stores/memory/memory-store.ts'
-import type { StoredBody } from '../task/task.ts'
 import type { TaskEnded } from '../telemetry/events.ts'
 import { Bodies } from './bodies.ts'
 import type { StoreCalls } from './store-calls.ts'
-import { World, type WorldOptions } from './simulation/world.test-kit.ts'
+import { World, type Accepted, type WorldOptions } from './simulation/world.test-kit.ts'
 
 const TEXT = 'a large body '.repeat(10_000)
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
@@ -121,33 +120,105 @@ describe('an attempt with a large body', () => {
   })
 })
 
+/** Bodies of a tenant at a destination, on their way to attempts; `fetched` says whose came, and how long each was. */
+function fetching(mostBytes: number) {
+  const clock = virtualClock()
+  const [store, kept] = [openMemoryStore({ clock }), openMemoryBodies({ clock })]
+  const calls = { read: async (call: () => Promise<unknown>) => ({ value: await call() }) } as unknown as StoreCalls
+  const bodies = new Bodies({ store, bodies: kept, calls, events: { warning() {} }, mostBytes })
+  const fetched: [tenant: string, bytes: number][] = []
+  const letGoes = new Map<string, () => void>()
+  const fetch = async (tenant: string, bytes: number, isOfUse?: () => boolean): Promise<void> => {
+    const put = await kept.put([Buffer.alloc(bytes)], 1_000)
+    await store.putBody({ tenant, ...put, contentType: 'text/plain', mostBytes: 1_000 })
+    const note = async (): Promise<void> => {
+      const body = await bodies.fetch({ ...newTask(1, 0), tenant }, put, isOfUse)
+      if (typeof body !== 'object') return
+      fetched.push([tenant, body.bytes.length])
+      letGoes.set(`${tenant} ${bytes}`, body.letGo)
+    }
+    void note()
+    await clock.advance(1)
+  }
+  const letGo = async (tenant: string, bytes: number): Promise<void> => {
+    letGoes.get(`${tenant} ${bytes}`)!()
+    await clock.advance(1)
+  }
+  return { fetched, fetch, letGo }
+}
+
 describe('bodies on their way to attempts', () => {
   it('wait for each other beyond the bytes that may be in memory, and one alone never waits', async () => {
-    const clock = virtualClock()
-    const [store, kept] = [openMemoryStore({ clock }), openMemoryBodies({ clock })]
-    const calls = { read: async (call: () => Promise<unknown>) => ({ value: await call() }) } as unknown as StoreCalls
-    const bodies = new Bodies({ store, bodies: kept, calls, events: { warning() {} }, mostBytes: 100 })
-    const fetched: number[] = []
-    const fetch = async (bytes: number): Promise<StoredBody> => {
-      const put = await kept.put([Buffer.alloc(bytes)], 1_000)
-      await store.putBody({ tenant: TENANT, ...put, contentType: 'text/plain', mostBytes: 1_000 })
-      void bodies.fetch(newTask(1, 0), put).then(body => fetched.push(body!.length))
-      await clock.advance(1)
-      return put
-    }
-    const [first, second, third] = [await fetch(200), await fetch(60), await fetch(40)]
-    assert.deepEqual(fetched, [200])
-    bodies.letGo(first)
-    await clock.advance(1)
+    const { fetched, fetch, letGo } = fetching(100)
+    await fetch('a', 200)
+    await fetch('a', 50)
+    await fetch('a', 30)
+    assert.deepEqual(fetched, [['a', 200]])
+    await letGo('a', 200)
     assert.deepEqual(
-      fetched.toSorted((one, other) => one - other),
-      [40, 60, 200],
+      fetched.slice(1).toSorted(([, one], [, other]) => one - other),
+      [
+        ['a', 30],
+        ['a', 50],
+      ],
     )
-    await fetch(30)
-    assert.equal(fetched.length, 3)
-    bodies.letGo(third)
-    await clock.advance(1)
+    await fetch('a', 20)
+    assert.equal(fetched.length, 3, 'some is kept for others')
+    await letGo('a', 30)
     assert.equal(fetched.length, 4)
-    bodies.letGo(second)
+  })
+
+  it('of one tenant leave room for those of another, who has its turn first', async () => {
+    const { fetched, fetch, letGo } = fetching(100)
+    await fetch('a', 80)
+    await fetch('a', 5)
+    await fetch('b', 15)
+    await fetch('b', 4)
+    assert.deepEqual(fetched, [
+      ['a', 80],
+      ['b', 15],
+    ])
+    await letGo('a', 80)
+    assert.deepEqual(fetched.slice(2), [
+      ['a', 5],
+      ['b', 4],
+    ])
+  })
+
+  it('are not read when nobody can use them any more, and keep no room', async () => {
+    const { fetched, fetch, letGo } = fetching(100)
+    await fetch('a', 200)
+    let isOfUse = true
+    await fetch('a', 60, () => isOfUse)
+    await fetch('a', 61)
+    isOfUse = false
+    await letGo('a', 200)
+    assert.deepEqual(fetched.slice(1), [['a', 61]])
+  })
+})
+
+describe('a tenant whose targets hang with large bodies', () => {
+  it('keeps no other tenant waiting, however many it has', async () => {
+    const [hangs, healthy] = ['https://hangs.example', 'https://healthy.example']
+    const { world } = await setting({
+      slots: 64,
+      behaviourOf: destination =>
+        destination === hangs ? { kind: 'hangs', ms: 60_000 } : { kind: 'answers', status: 200, ms: 20 },
+      policy: { attemptTimeoutMs: 30_000 },
+    })
+    const largest = await world.bodies.put([Buffer.alloc(16_777_216)], 1e9)
+    const enqueue = async (tenant: string, destination: string): Promise<Accepted> => {
+      await world.store.putBody({ tenant, ...largest, contentType: 'text/plain', mostBytes: 1e9 })
+      const request = { targetUrl: `${destination}/charge`, method: 'POST', headers: {}, body: null }
+      return world.enqueue({ tenant, destination, request: { ...request, storedBody: largest } })
+    }
+    for (let n = 0; n < 40; n++) await enqueue('hanging', hangs)
+    await world.clock.advance(1_000)
+    assert.equal(world.destinations.open.size, 12, 'as many as one lane has room for')
+    for (let n = 0; n < 3; n++) {
+      const task = await enqueue('well', healthy)
+      await world.clock.advance(1_000)
+      assert.equal(await world.statusOf(task), 'SUCCEEDED')
+    }
   })
 })

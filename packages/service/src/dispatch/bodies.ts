@@ -3,9 +3,10 @@ import { DamagedBodyError, intact } from '../bodies/intact.ts'
 import type { BodyRecord, TaskStore } from '../stores/task-store.ts'
 import type { AcceptedTask, StoredBody } from '../task/task.ts'
 import type { DispatchEvents } from '../telemetry/events.ts'
+import { askForRoom, leaveRoom, newRoom, nextPlace, type Place, type Room } from './room.ts'
 import type { StoreCalls } from './store-calls.ts'
 
-/** All large bodies that are in memory together: of the largest there is room for sixteen. */
+/** All large bodies that are in memory together: of the largest there is room for sixteen, twelve of them of one lane. */
 const MOST_BYTES = 268_435_456
 
 /** A body that is put again lies elsewhere; nobody puts one so often that it is never found. */
@@ -20,28 +21,61 @@ interface BodiesOptions {
   readonly mostBytes?: number
 }
 
+/** A body in memory: there is room for another's once it is let go. */
+export interface FetchedBody {
+  readonly bytes: Uint8Array
+  readonly letGo: () => void
+}
+
 /** Large bodies, on their way to an attempt: whole, and what they should be, or not at all. */
 export class Bodies {
   readonly #options: BodiesOptions
-  readonly #waiting: { readonly bytes: number; readonly go: () => void }[] = []
-  #heldBytes = 0
+  readonly #room: Room
+  readonly #waiting = new Map<Place, () => void>()
 
   constructor(options: BodiesOptions) {
     this.#options = options
+    this.#room = newRoom(options.mostBytes ?? MOST_BYTES)
   }
 
   /**
-   * Waits until there is room for it, which is held until `letGo`. `missing`: it is gone or was changed, for good;
-   * undefined: nobody can tell now.
+   * Waits until there is room for it, and then reads it, if it is still of use. `missing`: it is gone or was changed, for
+   * good; `late`: nobody can use it any more; undefined: nobody can tell now.
    */
-  async fetch({ tenant }: AcceptedTask, storedBody: StoredBody): Promise<Uint8Array | 'missing' | undefined> {
-    await this.#room(storedBody.sizeBytes)
+  async fetch(
+    task: AcceptedTask,
+    storedBody: StoredBody,
+    isOfUse: () => boolean = () => true,
+  ): Promise<FetchedBody | 'missing' | 'late' | undefined> {
+    const place = askForRoom(this.#room, task, storedBody.sizeBytes)
+    await new Promise<void>(go => {
+      this.#waiting.set(place, go)
+      this.#serve()
+    })
+    const letGo = (): void => this.#letGo(place)
+    // Reading what is not sent would cost the others as much as if it were.
+    const bytes = isOfUse() ? await this.#read(task.tenant, storedBody) : 'late'
+    if (typeof bytes === 'object') return { bytes, letGo }
+    letGo()
+    return bytes
+  }
+
+  #letGo(place: Place): void {
+    leaveRoom(this.#room, place)
+    this.#serve()
+  }
+
+  #serve(): void {
+    for (let place = nextPlace(this.#room); place !== undefined; place = nextPlace(this.#room)) {
+      this.#waiting.get(place)!()
+      this.#waiting.delete(place)
+    }
+  }
+
+  async #read(tenant: string, storedBody: StoredBody): Promise<Uint8Array | 'missing' | undefined> {
     try {
-      const body = await this.#find(tenant, storedBody)
-      if (typeof body !== 'object') this.letGo(storedBody)
-      return body
+      return await this.#find(tenant, storedBody)
     } catch (error) {
-      this.letGo(storedBody)
       if (error instanceof DamagedBodyError) {
         this.#options.events.warning(error.code, error.message)
         return 'missing'
@@ -51,25 +85,6 @@ export class Bodies {
       this.#options.events.warning('body-unreadable', `the body ${storedBody.bodyRef} cannot be read now: ${code}`)
       return undefined
     }
-  }
-
-  letGo({ sizeBytes }: StoredBody): void {
-    this.#heldBytes -= sizeBytes
-    while (this.#waiting.length > 0 && this.#hasRoom(this.#waiting[0]!.bytes)) {
-      const { bytes, go } = this.#waiting.shift()!
-      this.#heldBytes += bytes
-      go()
-    }
-  }
-
-  async #room(bytes: number): Promise<void> {
-    if (this.#waiting.length === 0 && this.#hasRoom(bytes)) this.#heldBytes += bytes
-    else await new Promise<void>(go => this.#waiting.push({ bytes, go }))
-  }
-
-  /** One alone always has room, however large it is. */
-  #hasRoom(bytes: number): boolean {
-    return this.#heldBytes === 0 || this.#heldBytes + bytes <= (this.#options.mostBytes ?? MOST_BYTES)
   }
 
   async #find(tenant: string, { bodyRef, sizeBytes }: StoredBody): Promise<Uint8Array | 'missing' | undefined> {
