@@ -71,7 +71,7 @@ export class Steering {
   steered(lane: string): Steered {
     const orders = this.orders.ordersFor(lane)
     const { all, own } = this.orders.standingFor(lane)
-    const limits = strictest(all?.limits, own?.limits)
+    const limits = strictest(all?.limits, own?.limits, this.#options.lanes)
     if (orders === NO_ORDERS && limits === undefined) return this.#usual
     const policy = limits === undefined ? this.#usual.policy : withLaneDefaults(overlaid(this.#options.lanes, limits))
     return orders === NO_ORDERS ? { policy, orders } : { policy: { ...policy, orders: orders.lane }, orders }

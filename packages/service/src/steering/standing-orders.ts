@@ -2,9 +2,9 @@ import { checkLane } from '@secondwind/resilience/rules'
 import { everyRecord } from '../stores/every-record.ts'
 import { documentOf, type OperatorRecord, type OperatorStore, type RecordKind } from '../stores/task-store.ts'
 import type { Control } from '../task/control.ts'
-import { laneInputOf, type DestinationSettings } from '../task/destination-settings.ts'
+import { laneInputOf, type DestinationSettings, type Standing } from '../task/destination-settings.ts'
 import { EVERY_TENANT, laneKey, laneOf, laneOfAll } from '../task/lane.ts'
-import { NO_ORDERS, ordersFor, type Orders, type Standing } from '../task/orders.ts'
+import { NO_ORDERS, ordersFor, type Orders } from '../task/orders.ts'
 
 interface StandingOrdersOptions {
   readonly store: Pick<OperatorStore, 'records'>

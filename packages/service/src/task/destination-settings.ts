@@ -24,6 +24,12 @@ export interface DestinationLimits extends Pick<LaneInput, 'breaker' | 'budget' 
   readonly concurrency?: number
 }
 
+/** What was set for a destination: for every tenant, and by the lane's own. */
+export interface Standing {
+  readonly all?: DestinationSettings
+  readonly own?: DestinationSettings
+}
+
 export interface SetBy {
   readonly since: number
   readonly by: string
@@ -71,6 +77,12 @@ export function orderedBack({ resumed }: DestinationSettings, now: number): Resu
   if (!resumed?.isByOperator) return undefined
   // Without a time, its usual pace gives every limit by then.
   return now < resumed.since + (resumed.rampMs ?? WATCHED_RAMP_MS) ? resumed : undefined
+}
+
+/** Whoever runs the service has said how the breaker judges: no tenant holds it closed. */
+export function breakerOrder({ all, own }: Standing): SetBy | undefined {
+  return [all, own].find(settings => settings?.limits?.breaker !== undefined && settings.limitsBy?.isByOperator)
+    ?.limitsBy
 }
 
 export function without(

@@ -5,7 +5,13 @@
  */
 import { laneOrders, ramp } from '@secondwind/resilience/rules'
 import { endOf, isInScope, queuesOf, reaches, type Control, type QueueScope } from './control.ts'
-import type { ComingBack, DestinationSettings, Paused } from './destination-settings.ts'
+import {
+  breakerOrder,
+  type ComingBack,
+  type DestinationSettings,
+  type Paused,
+  type Standing,
+} from './destination-settings.ts'
 import type { Lane } from './lane.ts'
 import { watchOf, type Watch } from './stop-rule.ts'
 import type { Queue } from './task.ts'
@@ -28,12 +34,6 @@ export interface QueueOrder {
   readonly control: Control
 }
 
-/** What was set for a destination: for every tenant, and by the lane's own. */
-export interface Standing {
-  readonly all?: DestinationSettings
-  readonly own?: DestinationSettings
-}
-
 /** Most lanes have none: they share these. */
 export const NO_ORDERS: Orders = { lane: {}, queues: [], watches: [] }
 
@@ -48,7 +48,7 @@ export function ordersFor(lane: Lane, controls: readonly Control[], { all = {}, 
     ...shorter.flatMap(control => rampAfterEnd(endOf(control), control)),
     ...pauses.flatMap(other => (other === paused ? [] : rampAfterEnd(other.until, other))),
   ]
-  const byRecord = settingsOrders([all, own], paused, covered)
+  const byRecord = settingsOrders({ all, own }, paused, covered)
   if (whole === undefined && queues.length === 0 && Object.keys(byRecord).length === 0) return NO_ORDERS
   return {
     lane: { ...byRecord, ...(whole !== undefined && { kill: termOf(whole) }) },
@@ -69,12 +69,12 @@ function longestPause([one, other]: readonly Paused[]): Paused | undefined {
 }
 
 function settingsOrders(
-  settings: readonly DestinationSettings[],
+  standing: Required<Standing>,
   paused: Paused | undefined,
   covered: readonly ramp.Ramp[],
 ): laneOrders.LaneOrders {
-  const ramps = [...settings.flatMap(rampsOf), ...covered]
-  const forced = forcedBy(settings)
+  const ramps = [standing.all, standing.own].flatMap(rampsOf).concat(covered)
+  const forced = forcedBy(standing)
   return {
     ...(paused !== undefined && { pause: term(paused.until, paused) }),
     ...(forced !== undefined && { forced }),
@@ -89,9 +89,12 @@ function rampsOf({ resumed, forced }: DestinationSettings): ramp.Ramp[] {
   ]
 }
 
-/** Whoever holds it open is obeyed first. */
-function forcedBy(settings: readonly DestinationSettings[]): 'open' | 'closed' | undefined {
-  const words = settings.map(({ forced }) => forced?.breaker)
+/** Whoever holds it open is obeyed first; a tenant holds none closed that whoever runs the service has set. */
+function forcedBy(standing: Required<Standing>): 'open' | 'closed' | undefined {
+  const isOrdered = breakerOrder(standing) !== undefined
+  const words = [standing.all, standing.own].flatMap(({ forced }) =>
+    forced === undefined || (isOrdered && forced.breaker === 'closed' && !forced.isByOperator) ? [] : forced.breaker,
+  )
   return (['open', 'closed'] as const).find(word => words.includes(word))
 }
 

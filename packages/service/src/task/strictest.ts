@@ -1,23 +1,29 @@
 /** What two who may both set limits come to together: neither gets more than the other allows. */
-import { withLaneDefaults } from '@secondwind/resilience/rules'
+import { withLaneDefaults, type LaneInput } from '@secondwind/resilience/rules'
 import type { DestinationLimits } from './destination-settings.ts'
 
 type Breaker = NonNullable<DestinationLimits['breaker']>
 type Budget = NonNullable<DestinationLimits['budget']>
 type Rate = NonNullable<DestinationLimits['rateLimit']>
 
-/** Where numbers cannot be compared, as of windows and of budgets of two kinds, `first` has the word. */
+/**
+ * Where numbers cannot be compared, as of windows and of budgets of two kinds, `first` has the word. So it has where it says
+ * nothing within a part that it has set: what every lane has was meant, and not what `second` might make of it.
+ */
 export function strictest(
   first: DestinationLimits | undefined,
   second: DestinationLimits | undefined,
+  usual: LaneInput = {},
 ): DestinationLimits | undefined {
-  return both(first, second, strictestOf)
+  return both(first, second, (one, other) => strictestOf(one, other, usual))
 }
 
-function strictestOf(first: DestinationLimits, second: DestinationLimits): DestinationLimits {
+function strictestOf(first: DestinationLimits, second: DestinationLimits, usual: LaneInput): DestinationLimits {
   const concurrency = both(first.concurrency, second.concurrency, Math.min)
   const rateLimit = both(first.rateLimit, second.rateLimit, strictestRate)
-  const breaker = both(first.breaker, second.breaker, strictestBreaker)
+  const breaker = both(first.breaker, second.breaker, (one, other) =>
+    strictestBreaker(withLaneDefaults({ breaker: { ...usual.breaker, ...one } }).breaker, other),
+  )
   const budget = both(first.budget, second.budget, strictestBudget)
   return {
     ...(concurrency !== undefined && { concurrency }),
@@ -44,9 +50,7 @@ function strictestRate(first: Rate, second: Rate): Rate {
   }
 }
 
-/** What is judged belongs together: half of one window and half of another could be one that never opens. */
-const WINDOW = ['window', 'windowMs', 'windowCalls', 'minCalls'] as const satisfies readonly (keyof Breaker)[]
-
+/** Of the others, a window and its least calls, no two can be compared: half of one and half of another may never open. */
 const STRICTER = {
   failureRate: Math.min,
   consecutiveFailures: Math.min,
@@ -58,20 +62,14 @@ const STRICTER = {
 } as const satisfies { readonly [field in keyof Breaker]?: (one: number, other: number) => number }
 
 function strictestBreaker(first: Breaker, second: Breaker): Breaker {
-  const hasWindow = WINDOW.some(field => first[field] !== undefined)
-  const left = hasWindow ? without(second, WINDOW) : second
   const compared = Object.entries(STRICTER).flatMap(([name, stricter]) => {
     const field = name as keyof typeof STRICTER
     const value = both(first[field], second[field], stricter)
     return value === undefined ? [] : [[field, value]]
   })
-  const breaker: Breaker = { ...left, ...first, ...Object.fromEntries(compared) }
+  const breaker: Breaker = { ...first, ...Object.fromEntries(compared) }
   const { openMs = 0, maxOpenMs = Infinity } = breaker
   return openMs > maxOpenMs ? { ...breaker, maxOpenMs: openMs } : breaker
-}
-
-function without(breaker: Breaker, fields: readonly (keyof Breaker)[]): Breaker {
-  return Object.fromEntries(Object.entries(breaker).filter(([name]) => !fields.includes(name as keyof Breaker)))
 }
 
 function strictestBudget(first: Budget, second: Budget): Budget {

@@ -57,6 +57,24 @@ describe('what whoever runs the service orders without naming a tenant', () => {
     assert.equal((await as('GET', `/destinations/${nowhere}`, { key: keys.acme })).status, 404)
   })
 
+  it('is a breaker that no tenant holds closed, for all or for one; whoever has set it may', async () => {
+    for (const tenant of [undefined, 'acme']) {
+      const { as, keys, say } = await setting()
+      const named = tenant === undefined ? {} : { tenant }
+      assert.equal((await say('acme', 'force', { breaker: 'closed' })).status, 200)
+      await say('acme', 'force', { breaker: 'auto' })
+      const body = { limits: { breaker: { openMs: 5_000 } }, reason: 'INC-2231' }
+      await as('PUT', `/destinations/${ORIGIN}/settings`, { key: keys.operator, body, ...named })
+      assert.match(
+        refused(await say('acme', 'force', { breaker: 'closed' })),
+        /^Whoever runs the service has said how its breaker judges \([0-9a-f]{16}: INC-2231\), and alone takes that back\.$/,
+      )
+      assert.equal((await say('acme', 'force', { breaker: 'open' })).status, 200)
+      assert.equal((await say('acme', 'force', { breaker: 'auto' })).status, 200)
+      assert.equal((await say('operator', 'force', { breaker: 'closed' }, tenant)).status, 200)
+    }
+  })
+
   it('is lifted by nobody else; what a tenant has ordered itself it lifts', async () => {
     const { say, shownTo } = await setting()
     for (const [verb, body, lift, part] of [

@@ -1,5 +1,10 @@
-import { orderedBack, type DestinationSettings, type SetBy } from '../../task/destination-settings.ts'
-import type { Standing } from '../../task/orders.ts'
+import {
+  breakerOrder,
+  orderedBack,
+  type DestinationSettings,
+  type SetBy,
+  type Standing,
+} from '../../task/destination-settings.ts'
 import { Refusal } from '../answers/refusal.ts'
 
 /** An order for a destination, and what is done to it. */
@@ -22,26 +27,25 @@ export function refuseForeign(
   { own, all }: Required<Standing>,
   { after, now }: { readonly after: DestinationSettings; readonly now: number },
 ): void {
+  const judging = part === 'forced' && after.forced?.breaker === 'closed' ? breakerOrder({ own, all }) : undefined
+  if (judging !== undefined) throw refusal('said how its breaker judges', judging)
   const [ours, everybodys] = [orderOf(own, part, now), orderOf(all, part, now)]
   if (ours !== undefined && ours === orderOf(after, part, now)) return
   const foreign = ours?.isByOperator ? ours : isLifted && ours === undefined ? everybodys : undefined
-  if (foreign === undefined) return
-  throw new Refusal('scope-missing', {
-    detail: `Whoever runs the service has ${DONE[part]} (${whoAndWhy(foreign)}), and alone takes that back.`,
-  })
+  if (foreign !== undefined) throw refusal(DONE[part], foreign)
 }
 
 /** What a tenant asks for by hand passes a pause of its own alone. */
 export function refuseBehindForeignPause({ own, all }: Required<Standing>): void {
   const foreign = [own.paused, all.paused].find(paused => paused?.isByOperator)
-  if (foreign === undefined) return
-  throw new Refusal('scope-missing', {
-    detail: `Whoever runs the service has ${DONE.paused} (${whoAndWhy(foreign)}), and alone tries it meanwhile.`,
-  })
+  if (foreign !== undefined) throw refusal(DONE.paused, foreign, 'tries it meanwhile')
 }
 
-function whoAndWhy({ by, reason }: SetBy): string {
-  return reason === undefined ? by : `${by}: ${reason}`
+function refusal(done: string, { by, reason }: SetBy, theirs = 'takes that back'): Refusal {
+  const whoAndWhy = reason === undefined ? by : `${by}: ${reason}`
+  return new Refusal('scope-missing', {
+    detail: `Whoever runs the service has ${done} (${whoAndWhy}), and alone ${theirs}.`,
+  })
 }
 
 function orderOf(settings: DestinationSettings, part: Touched['part'], now: number): SetBy | undefined {
