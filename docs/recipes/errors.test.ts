@@ -4,7 +4,7 @@ import { describe, it } from 'vitest'
 import { GIVE_UP_REASONS } from '@secondwind/resilience'
 import { readPage } from './pages.ts'
 
-const SOURCES = globSync('packages/resilience/src/**/*.ts').filter(
+const SOURCES = globSync('packages/{resilience,client}/src/**/*.ts').filter(
   path => !/\.test(-d|-kit)?\.ts$|type-tests/.test(path),
 )
 const source = SOURCES.map(path => readFileSync(path, 'utf8')).join('\n')
@@ -16,11 +16,16 @@ function words(union: string | undefined): string[] {
 
 /** Every error names its codes in its type, and takes no others. */
 function errorCodes(): string[] {
-  return Array.from(source.matchAll(/extends ResilienceError<([^>]+)>/g), ([, union]) => words(union)).flat()
+  const named = Array.from(source.matchAll(/extends ResilienceError<([^>]+)>/g), ([, union]) => words(union)).flat()
+  return [...named, ...['ServiceErrorCode', 'SignatureErrorCode'].flatMap(wordsOfType)]
 }
 
 function warningCodes(): string[] {
-  return words(/export type WarningCode =([^\n]*(?:\n {2}\|[^\n]*)*)/.exec(source)?.[1])
+  return wordsOfType('WarningCode')
+}
+
+function wordsOfType(name: string): string[] {
+  return words(new RegExp(`export type ${name} =([^\\n]*(?:\\n {2}\\|[^\\n]*)*)`).exec(source)?.[1])
 }
 
 /** What `explainPolicy` remarks. */

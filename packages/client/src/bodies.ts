@@ -26,7 +26,15 @@ export function bodiesOf(caller: Caller): Bodies {
           : [{ at: 'bytes', is: undefined, say: 'must be a text or a Uint8Array, and not empty' }],
       )
       // Twice is once: the bytes are their own name.
-      return caller.ask({ method: 'POST', path: '/bodies', body: given, contentType, idempotent: true, signal })
+      return caller.ask({
+        method: 'POST',
+        mark: 'bodyRef',
+        path: '/bodies',
+        body: given,
+        contentType,
+        idempotent: true,
+        signal,
+      })
     },
     async get(bodyRef, { signal } = {}) {
       refuseUnless(BODY_REF, 'bodyRef', bodyRef, 'the body cannot be asked for')

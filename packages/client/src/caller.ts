@@ -8,11 +8,12 @@ import {
   type Clock,
   type Random,
 } from '@secondwind/resilience'
-import { createFetch, type FetchOptions, type RetryingFetch, type RetryingInit } from '@secondwind/resilience/fetch'
+import { createFetch, type RetryingFetch, type RetryingInit } from '@secondwind/resilience/fetch'
 import { check } from '@secondwind/resilience/rules'
 import { anySignal } from './any-signal.ts'
 import { refuseUnless } from './check/fields.ts'
 import { ServiceError, UnreachableError } from './errors.ts'
+import { AnswerTooLargeError, inWhole, readWhole, type Fetch } from './in-whole.ts'
 import type { ClientOptions } from './options.ts'
 import { DEFAULT_CLIENT_POLICY } from './policy.ts'
 import { readJson } from './read-json.ts'
@@ -42,6 +43,8 @@ export interface Ask extends ChangeCall, Pick<RetryingInit, 'idempotencyKey' | '
   /** Below the service's own address; what was given by a caller is checked to be a name. */
   readonly path: string
   readonly query?: object | undefined
+  /** A field that every such answer has: one without it is somebody else's. */
+  readonly mark: string
   /** As JSON; text and bytes are sent as they are. */
   readonly body?: unknown
   /** Of the body; JSON unless told. */
@@ -71,7 +74,7 @@ export class Caller {
   readonly #fetch: RetryingFetch
 
   constructor(options: ClientOptions) {
-    const { url, policy, telemetry, ports = {} } = options
+    const { url, policy, telemetry, maxAnswerBytes, ports = {} } = options
     this.clock = ports.clock ?? systemClock
     this.random = ports.random ?? systemRandom
     this.signal = options.signal
@@ -82,7 +85,7 @@ export class Caller {
       { ...DEFAULT_CLIENT_POLICY, ...policy },
       {
         name: 'secondwind-client',
-        fetch: inWhole(this.#bareFetch),
+        fetch: inWhole(this.#bareFetch, maxAnswerBytes),
         // Its own: those whose calls fail in numbers, and want to hand them over, have emptied the common one.
         budget: createBudget(DEFAULT_BUDGET, { clock: this.clock }),
         ports,
@@ -96,15 +99,16 @@ export class Caller {
   }
 
   async answerTo<Body>(ask: Ask): Promise<Answer<Body>> {
-    const response = await this.#send(ask)
+    const { mark, ...sent } = ask
+    const response = await this.#send(sent)
     const { status, ok } = response
     const body = readJson(await response.text())
-    if (ok && body !== undefined) return { status, body: body as Body }
+    if (ok && isMarked(body, mark)) return { status, body: body as Body }
     throw this.#errorOf(ask, response, body)
   }
 
   /** An answer that is no JSON, unless it is a refusal. */
-  async bytesOf(ask: Ask): Promise<Uint8Array<ArrayBuffer>> {
+  async bytesOf(ask: Omit<Ask, 'mark'>): Promise<Uint8Array<ArrayBuffer>> {
     const response = await this.#send(ask, '*/*')
     if (!response.ok) throw this.#errorOf(ask, response, readJson(await response.text()))
     return new Uint8Array(await response.arrayBuffer())
@@ -115,17 +119,23 @@ export class Caller {
     const ask = { method: 'GET', path } as const
     const reached = <Value>(step: Promise<Value>): Promise<Value> =>
       step.catch(error => {
-        throw new UnreachableError(`GET ${path}`, this.#base, error)
+        throw error instanceof AnswerTooLargeError
+          ? this.#tooLarge(ask, error)
+          : new UnreachableError(`GET ${path}`, this.#base, error)
       })
     const init = { redirect: 'manual', headers: this.#headersWith(headers), signal } as const
     const response = await reached(this.#bareFetch(`${this.#base}${path}${queryOf(query)}`, init))
     if (!response.ok || response.body === null)
-      throw this.#errorOf(ask, response, readJson(await reached(response.text())))
+      throw this.#errorOf(ask, response, readJson(await reached(this.#wholeTextOf(response))))
     const reader = response.body.getReader()
     return async () => (await reached(reader.read())).value
   }
 
-  async #send(ask: Ask, accept = 'application/json'): Promise<Response> {
+  async #wholeTextOf(response: Response): Promise<string> {
+    return new TextDecoder().decode(await readWhole(response, this.#options.maxAnswerBytes))
+  }
+
+  async #send(ask: Omit<Ask, 'mark'>, accept = 'application/json'): Promise<Response> {
     const { method, path, query, body, contentType = 'application/json', signal, ifVersion, ...words } = ask
     if (ifVersion !== undefined) refuseUnless(VERSION, 'ifVersion', ifVersion, 'nothing was changed')
     const ended = anySignal(signal, this.signal)
@@ -146,6 +156,7 @@ export class Caller {
     } catch (error) {
       // The caller's own wish, or a gate: nobody has looked for the service.
       if (ended?.aborted || error instanceof RefusedError) throw error
+      if (error instanceof AnswerTooLargeError) throw this.#tooLarge(ask, error)
       throw new UnreachableError(`${method} ${path}`, this.#base, error)
     }
   }
@@ -159,6 +170,11 @@ export class Caller {
       ...(tenant !== undefined && { 'secondwind-tenant': tenant }),
       ...headers,
     }
+  }
+
+  #tooLarge({ method, path }: Pick<Ask, 'method' | 'path'>, { status, maxBytes }: AnswerTooLargeError): ServiceError {
+    const detail = `${this.#base} sends more than ${maxBytes} bytes (maxAnswerBytes): is it the right address?`
+    return new ServiceError({ asked: `${method} ${path}`, status, code: 'answer-too-large', detail })
   }
 
   #errorOf({ method, path }: Pick<Ask, 'method' | 'path'>, { status, headers }: Response, body: unknown): ServiceError {
@@ -176,27 +192,20 @@ function isSentAsItIs(body: unknown): body is string | Uint8Array<ArrayBuffer> {
   return typeof body === 'string' || body instanceof Uint8Array
 }
 
-type Fetch = NonNullable<FetchOptions['fetch']>
-
-/** An answer is there when all of it is: one that breaks off fails its attempt, time-out included. */
-function inWhole(fetch: Fetch): Fetch {
-  return async (input, init) => {
-    const response = await fetch(input, init)
-    const { status, headers } = response
-    // What has no status or no content cannot be made anew, and breaks off nowhere.
-    if (status < 200 || EMPTY_STATUSES.includes(status)) return response
-    return new Response(await response.arrayBuffer(), { status, headers })
-  }
-}
-
-/** RFC 9110 §6.4.1. */
-const EMPTY_STATUSES: readonly number[] = [204, 205, 304]
-
 function queryOf(query: object = {}): string {
   const text = new URLSearchParams(
     Object.entries(check.withoutUndefined(query)).map(([name, value]) => [name, String(value)]),
   ).toString()
   return text === '' ? '' : `?${text}`
+}
+
+/** Lists are read without another look: what stands in them is looked at here. */
+const LISTS: readonly string[] = ['items', 'slots', 'controls']
+
+function isMarked(body: unknown, mark: string): boolean {
+  if (!check.isRecord(body) || body[mark] === undefined) return false
+  const { [mark]: marked } = body
+  return !LISTS.includes(mark) || (Array.isArray(marked) && marked.every(check.isRecord))
 }
 
 function isProblem(body: unknown): body is ProblemDetails {

@@ -103,6 +103,8 @@ describe('a call that fails', () => {
     'a login page that looks like success': '200 <html>Log in</html>',
     'a redirect': '302 location=http://elsewhere.test/',
     nothing: '204',
+    'JSON that is no object': '200 null',
+    'an object of somebody else': '200 {"status":"ok"}',
   }
   for (const [name, entry] of Object.entries(strangers))
     it(`tells that it was not the service that answered: ${name}`, async () => {

@@ -76,7 +76,8 @@ export function createClient(options: ClientOptions): Client {
     follow: (taskId, wait = {}) => follow(taskId, wait, waiting),
     events: (filter = {}, call = {}) => listen(caller, filter, call),
     series: (ask = {}, call = {}) => readSeries(caller, ask, call),
-    health: async ({ signal } = {}) => caller.ask({ method: 'GET', path: '/healthz', policy: ONCE, signal }),
+    health: async ({ signal } = {}) =>
+      caller.ask({ method: 'GET', mark: 'answeredAt', path: '/healthz', policy: ONCE, signal }),
     readiness: call => readinessOf(caller, call),
   }
 }
@@ -85,7 +86,13 @@ const ONCE = { maxAttempts: 1 }
 
 async function readinessOf(caller: Caller, { signal }: Call = {}): Promise<Readiness> {
   try {
-    const { clockSkewMs } = await caller.ask<Ready>({ method: 'GET', path: '/readyz', policy: ONCE, signal })
+    const { clockSkewMs } = await caller.ask<Ready>({
+      method: 'GET',
+      mark: 'clockSkewMs',
+      path: '/readyz',
+      policy: ONCE,
+      signal,
+    })
     return { isReady: true, clockSkewMs }
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'not-ready') throw error

@@ -25,20 +25,21 @@ const PATH = '/controls'
 export function controlsOf(caller: Caller): Controls {
   // Not asked again: of two controls one would be left when the other is ended.
   const post = <Answer>(body: object, { signal }: Call): Promise<Answer> =>
-    caller.ask({ method: 'POST', path: PATH, body, signal })
+    caller.ask({ method: 'POST', mark: 'level', path: PATH, body, signal })
   return {
     create: async (control, call = {}) => post(control, call),
     preview: async (control, call = {}) => post({ ...control, preview: true }, call),
     list(filter = {}, { signal } = {}) {
       refuse('controls cannot be listed', check.checkFields(filter, { ended: FLAG }))
       return listing(page =>
-        caller.ask<Page<Control>>({ method: 'GET', path: PATH, query: { ...filter, ...page }, signal }),
+        caller.ask<Page<Control>>({ method: 'GET', mark: 'items', path: PATH, query: { ...filter, ...page }, signal }),
       )
     },
-    get: async (controlId, { signal } = {}) => caller.ask({ method: 'GET', path: pathOf(controlId), signal }),
+    get: async (controlId, { signal } = {}) =>
+      caller.ask({ method: 'GET', mark: 'controlId', path: pathOf(controlId), signal }),
     end: async (controlId, why = {}, { signal } = {}) =>
-      caller.ask({ method: 'DELETE', path: pathOf(controlId), query: why, signal }),
-    state: async ({ signal } = {}) => caller.ask({ method: 'GET', path: `${PATH}/state`, signal }),
+      caller.ask({ method: 'DELETE', mark: 'controlId', path: pathOf(controlId), query: why, signal }),
+    state: async ({ signal } = {}) => caller.ask({ method: 'GET', mark: 'controls', path: `${PATH}/state`, signal }),
   }
 }
 

@@ -18,7 +18,15 @@ const PATH = '/dead-letters'
 
 export function deadLettersOf(caller: Caller): DeadLetters {
   const read = <Item>(group: 'cause' | 'none', filter: object, { signal }: Call): Listing<Item> =>
-    listing(page => caller.ask<Page<Item>>({ method: 'GET', path: PATH, query: { group, ...filter, ...page }, signal }))
+    listing(page =>
+      caller.ask<Page<Item>>({
+        method: 'GET',
+        mark: 'items',
+        path: PATH,
+        query: { group, ...filter, ...page },
+        signal,
+      }),
+    )
   return {
     groups(filter = {}, call = {}) {
       refuse('dead letters cannot be grouped', check.checkFields(filter, { destination: FIELDS.destination }))

@@ -57,14 +57,23 @@ export function destinationsOf(caller: Caller): Destinations {
     body: object,
     { signal, ifVersion }: ChangeCall = {},
   ): Promise<Destination> =>
-    caller.ask({ method: 'POST', path: `${pathOf(name)}/${verb}`, body, ...onVersion(ifVersion), signal })
+    caller.ask({
+      method: 'POST',
+      mark: 'destination',
+      path: `${pathOf(name)}/${verb}`,
+      body,
+      ...onVersion(ifVersion),
+      signal,
+    })
   return {
     list: ({ signal } = {}) =>
-      listing(query => caller.ask<Page<Destination>>({ method: 'GET', path: PATH, query, signal })),
-    get: async (name, { signal } = {}) => caller.ask({ method: 'GET', path: pathOf(name), signal }),
+      listing(query => caller.ask<Page<Destination>>({ method: 'GET', mark: 'items', path: PATH, query, signal })),
+    get: async (name, { signal } = {}) =>
+      caller.ask({ method: 'GET', mark: 'destination', path: pathOf(name), signal }),
     put: async (name, body, { signal } = {}) =>
       caller.ask({
         method: 'PUT',
+        mark: 'destination',
         path: `${pathOf(name)}/settings`,
         body,
         idempotent: body.version === undefined,

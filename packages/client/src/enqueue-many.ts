@@ -45,7 +45,7 @@ export async function enqueueMany(
     const body = `[${chunk.map(({ json }) => json).join(',')}]`
     try {
       // Every item has a key: the whole may be repeated.
-      const asked = { method: 'POST', path: PATH, body, idempotent: true, signal } as const
+      const asked = { method: 'POST', mark: 'items', path: PATH, body, idempotent: true, signal } as const
       const { items } = await caller.ask<BatchResult>(asked)
       chunk.forEach(({ index }, place) => ends.set(index, endOf(items[place])))
     } catch (error) {

@@ -3,8 +3,11 @@ import { check } from '@secondwind/resilience/rules'
 import type { ProblemCode, ProblemDetails } from './wire/problem.ts'
 import type { TaskStatus } from './wire/task.ts'
 
-/** `unexpected-answer`: whoever answered was not the service, or not as it should. */
-export type ServiceErrorCode = ProblemCode | 'unexpected-answer'
+/**
+ * `unexpected-answer`: whoever answered was not the service, or not as it should; `answer-too-large`: nor did it come to an
+ * end.
+ */
+export type ServiceErrorCode = ProblemCode | 'unexpected-answer' | 'answer-too-large'
 
 export interface ServiceErrorParts extends Partial<Omit<ProblemDetails, 'type' | 'title' | 'status' | 'code'>> {
   /** Method and path. */

@@ -17,6 +17,8 @@ export interface ClientOptions extends Pick<FetchOptions, 'fetch' | 'telemetry' 
   readonly tenant?: string
   /** Sent with every call: what a proxy in front of the service asks for. */
   readonly headers?: TextByName
+  /** The longest answer that is read, 64 MiB unless told: longer ones are refused with `answer-too-large`. */
+  readonly maxAnswerBytes?: number
   /** Ends every call of this client. */
   readonly signal?: AbortSignal
 }
@@ -55,6 +57,7 @@ const FIELDS: { readonly [option in keyof ClientOptions]-?: check.FieldCheck } =
     TEXT_BY_NAME(value) ?? (areHeaders(value as TextByName) ? undefined : 'names and values that HTTP has'),
   key: value => (typeof value === 'string' && /^[\x21-\x7e]{1,512}$/.test(value) ? undefined : KEY),
   tenant: TENANT,
+  maxAnswerBytes: check.wholeNumber(1_024, 1_073_741_824),
   signal: SIGNAL,
   fetch: value => (typeof value === 'function' ? undefined : 'a function'),
   telemetry: value => (typeof value === 'function' ? undefined : 'a function'),

@@ -27,14 +27,15 @@ export function policiesOf(caller: Caller): Policies {
         ...(wanted === undefined ? [] : [{ at: 'policyId', is: policy?.policyId, say: `must be ${wanted}` }]),
         ...problemsOfPolicy(policy),
       ])
-      return caller.ask({ method: 'POST', path: PATH, body: policy, ...onVersion(ifVersion), signal })
+      return caller.ask({ method: 'POST', mark: 'policyId', path: PATH, body: policy, ...onVersion(ifVersion), signal })
     },
-    get: async (policyId, { signal } = {}) => caller.ask({ method: 'GET', path: pathOf(policyId), signal }),
+    get: async (policyId, { signal } = {}) =>
+      caller.ask({ method: 'GET', mark: 'policyId', path: pathOf(policyId), signal }),
     list: ({ signal } = {}) =>
-      listing(query => caller.ask<Page<PolicyVersion>>({ method: 'GET', path: PATH, query, signal })),
+      listing(query => caller.ask<Page<PolicyVersion>>({ method: 'GET', mark: 'items', path: PATH, query, signal })),
     versions(policyId, { signal } = {}) {
       const path = `${pathOf(policyId)}/versions`
-      return listing(query => caller.ask<Page<PolicyVersion>>({ method: 'GET', path, query, signal }))
+      return listing(query => caller.ask<Page<PolicyVersion>>({ method: 'GET', mark: 'items', path, query, signal }))
     },
   }
 }

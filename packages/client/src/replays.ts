@@ -34,19 +34,27 @@ export function replaysOf(caller: Caller): Replays {
   const act = async (verb: string, replayId: string, body: object, { signal }: Call = {}): Promise<Replay> => {
     const fields = { reason: REASON, ...(verb === 'resume' && { ratePerSecond: RATE }) }
     refuse(`the replay cannot ${verb}`, check.checkFields(body, fields))
-    return caller.ask({ method: 'POST', path: `${pathOf(replayId)}/${verb}`, body, idempotent: true, signal })
+    return caller.ask({
+      method: 'POST',
+      mark: 'replayId',
+      path: `${pathOf(replayId)}/${verb}`,
+      body,
+      idempotent: true,
+      signal,
+    })
   }
   return {
     async plan(input, { signal } = {}) {
       refuse('the replay cannot be planned', problemsOfPlan(input))
       // Planned twice is nothing sent twice, and the plan that nobody runs ends by itself.
-      return caller.ask({ method: 'POST', path: PATH, body: input, idempotent: true, signal })
+      return caller.ask({ method: 'POST', mark: 'replayId', path: PATH, body: input, idempotent: true, signal })
     },
-    get: async (replayId, { signal } = {}) => caller.ask({ method: 'GET', path: pathOf(replayId), signal }),
+    get: async (replayId, { signal } = {}) =>
+      caller.ask({ method: 'GET', mark: 'replayId', path: pathOf(replayId), signal }),
     list(filter = {}, { signal } = {}) {
       refuse('replays cannot be listed', check.checkFields(filter, { status: check.oneOf(...Object.keys(STATUSES)) }))
       const read = (page: object): Promise<Page<Replay>> =>
-        caller.ask({ method: 'GET', path: PATH, query: { ...filter, ...page }, signal })
+        caller.ask({ method: 'GET', mark: 'items', path: PATH, query: { ...filter, ...page }, signal })
       return listing(read)
     },
     run: (replayId, why = {}, call) => act('run', replayId, why, call),

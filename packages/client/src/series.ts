@@ -5,7 +5,7 @@ import type { Series, SeriesAsk } from './wire/series.ts'
 
 export async function readSeries(caller: Caller, ask: SeriesAsk, { signal }: Call): Promise<Series> {
   refuse('the series cannot be read', check.checkFields(ask, FIELDS))
-  return caller.ask({ method: 'GET', path: '/series', query: ask, signal })
+  return caller.ask({ method: 'GET', mark: 'slots', path: '/series', query: ask, signal })
 }
 
 const FIELDS: { readonly [field in keyof SeriesAsk]-?: check.FieldCheck } = {

@@ -218,7 +218,7 @@ describe('a listing', () => {
 
 describe('policies, dead letters and destinations', () => {
   it('are asked for where the API has them', async () => {
-    const { client, server, end } = scriptedClient([{ body: { items: [] } }])
+    const { client, server, end } = scriptedClient([{ body: { items: [], policyId: 'payments' } }])
     await end(client.policies.list().page())
     await end(client.policies.versions('payments').page())
     await end(client.policies.get('payments'))
@@ -241,7 +241,7 @@ describe('policies, dead letters and destinations', () => {
   })
 
   it('keeps a policy again after a lost answer: the same document changes nothing', async () => {
-    const { client, server, end } = scriptedClient(['reset', { body: {} }])
+    const { client, server, end } = scriptedClient(['reset', { body: { policyId: 'payments' } }])
     await end(client.policies.put({ policyId: 'payments' }))
     assert.equal(server.requests.length, 2)
   })

@@ -41,31 +41,31 @@ export function tasksOf(caller: Caller): Tasks {
     async enqueue(task, { signal } = {}) {
       refuse('the task cannot be enqueued', problemsOfTask(task))
       const key = task.idempotencyKey === undefined ? { idempotencyKey: true as const } : { idempotent: true }
-      const asked = { method: 'POST', path: '/retry-tasks', body: task, signal, ...key } as const
+      const asked = { method: 'POST', mark: 'taskId', path: '/retry-tasks', body: task, signal, ...key } as const
       const { status, body } = await caller.answerTo<RetryTask>(asked)
       return { ...body, isNew: status === 201 }
     },
     enqueueMany: (tasks, call = {}) => enqueueMany(caller, tasks, call),
-    get: async (taskId, { signal } = {}) => caller.ask({ method: 'GET', path: pathOf(taskId), signal }),
+    get: async (taskId, { signal } = {}) => caller.ask({ method: 'GET', mark: 'taskId', path: pathOf(taskId), signal }),
     attempts(taskId, { signal } = {}) {
       const path = `${pathOf(taskId)}/attempts`
-      return listing(query => caller.ask<Page<Attempt>>({ method: 'GET', path, query, signal }))
+      return listing(query => caller.ask<Page<Attempt>>({ method: 'GET', mark: 'items', path, query, signal }))
     },
     list(filter = {}, { signal } = {}) {
       refuse('the tasks cannot be listed', check.checkFields(filter, FILTER_FIELDS))
       const path = '/retry-tasks'
       return listing(page =>
-        caller.ask<Page<RetryTask>>({ method: 'GET', path, query: { ...filter, ...page }, signal }),
+        caller.ask<Page<RetryTask>>({ method: 'GET', mark: 'items', path, query: { ...filter, ...page }, signal }),
       )
     },
     cancel: async (taskId, { signal, ifVersion } = {}) =>
-      caller.ask({ method: 'DELETE', path: pathOf(taskId), ...onVersion(ifVersion), signal }),
+      caller.ask({ method: 'DELETE', mark: 'taskId', path: pathOf(taskId), ...onVersion(ifVersion), signal }),
     attemptNow: async (taskId, call = {}) =>
-      caller.ask({ method: 'POST', path: `${pathOf(taskId)}/attempt-now`, idempotent: false, ...call }),
+      caller.ask({ method: 'POST', mark: 'taskId', path: `${pathOf(taskId)}/attempt-now`, idempotent: false, ...call }),
     replay: async (taskId, call = {}) =>
-      caller.ask({ method: 'POST', path: `${pathOf(taskId)}/replay`, idempotent: false, ...call }),
+      caller.ask({ method: 'POST', mark: 'taskId', path: `${pathOf(taskId)}/replay`, idempotent: false, ...call }),
     explain: async (taskId, { signal } = {}) =>
-      caller.ask({ method: 'GET', path: `${pathOf(taskId)}/explain`, signal }),
+      caller.ask({ method: 'GET', mark: 'taskId', path: `${pathOf(taskId)}/explain`, signal }),
   }
 }
 

@@ -37,6 +37,8 @@ export async function checkService(examined: Examined): Promise<readonly Finding
   } catch (error) {
     const next = 'secondwind serve, or say where it is: --url or SECONDWIND_URL'
     if (error instanceof UnreachableError) return [bad('service', `Nothing answers at ${url}.`, next)]
+    if (error instanceof ServiceError && error.code === 'unexpected-answer')
+      return [bad('service', `What answers at ${url} is not a Secondwind service.`, next)]
     if (error instanceof ServiceError)
       return [bad('service', `What answers at ${url} says ${error.status} ${error.code}: ${error.detail}`, next)]
     throw error

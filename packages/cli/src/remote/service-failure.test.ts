@@ -114,7 +114,7 @@ describe('what the service refuses is told in four parts, with an exit code to g
   it('whatever else answers is not taken for the service', async () => {
     const { stderr, exitCode } = await saidOf(200, '<html>hello</html>')
     assert.equal(exitCode, 1)
-    assert.match(stderr, /^error unexpected-answer {2}what answers at http:\S+ is not the service/)
+    assert.match(stderr, /^error unexpected-answer {2}what answers at http:\S+ is not a Secondwind service/)
   })
 })
 

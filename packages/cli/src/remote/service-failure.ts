@@ -1,5 +1,11 @@
 /** What the service refused, or did not answer, in four parts and with the exit code that a script can go by. */
-import { InvalidOptionError, ServiceError, UnreachableError, type TaskStatus } from '@secondwind/client'
+import {
+  InvalidOptionError,
+  ServiceError,
+  UnreachableError,
+  type ServiceErrorCode,
+  type TaskStatus,
+} from '@secondwind/client'
 import { historyOf } from '@secondwind/resilience'
 import { sayMs } from '@secondwind/lab'
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts'
@@ -62,14 +68,16 @@ function refused(error: ServiceError, asked: Asked): Failure {
 
 /** The service says 503 before it keeps anything; a proxy that says it, or a failure half-way, tells nothing. */
 function mayBeDone({ status, code }: ServiceError): boolean {
-  return status >= 500 && (status !== 503 || code === 'unexpected-answer')
+  const isUnread = code === 'unexpected-answer' || code === 'answer-too-large'
+  return isUnread ? status < 300 || status >= 500 : status >= 500 && status !== 503
 }
 
 function whatOf(error: ServiceError, { url, hasKey }: Asked): string {
   const { status, code } = error
   if (status === 401) return hasKey ? `${url} does not know this key` : `${url} asks for a key`
   if (status === 403) return `${url} does not allow this`
-  if (code === 'unexpected-answer') return `what answers at ${url} is not the service`
+  if (code === 'unexpected-answer') return `what answers at ${url} is not a Secondwind service`
+  if (code === 'answer-too-large') return `what answers at ${url} sends more than any Secondwind service`
   if (code === 'route-not-found') return `the service at ${url} does not know this request`
   if (code.endsWith('-not-found')) return `there is no such ${code.replace('-not-found', '')}`
   if (isBusy(status)) return `the service at ${url} cannot do this now`
@@ -107,10 +115,11 @@ function nextOf({ status, code, taskId, taskStatus }: ServiceError, { typed }: A
   if (taskId !== undefined) return [typed('tasks', 'get', taskId)]
   if (code === 'task-not-found') return [typed('tasks', 'list')]
   if (code === 'policy-not-found') return [typed('policies', 'list')]
-  return status >= 500 || isBusy(status) || code === 'route-not-found' || code === 'unexpected-answer'
-    ? [typed('doctor')]
-    : []
+  return status >= 500 || isBusy(status) || NOT_OURS.includes(code) ? [typed('doctor')] : []
 }
+
+/** Whoever says so is perhaps not the service, or not the one that was meant. */
+const NOT_OURS: readonly ServiceErrorCode[] = ['route-not-found', 'unexpected-answer', 'answer-too-large']
 
 /** What can be done with a task that is not in the status that was asked for. */
 const BY_TASK_STATUS: { readonly [status in TaskStatus]: string } = {

@@ -44,7 +44,7 @@ describe('keys, secrets and tenants', () => {
   })
 
   it('are ended with a reason, which goes into the audit', async () => {
-    const { client, server, end } = scriptedClient([{ body: {} }, { body: {} }])
+    const { client, server, end } = scriptedClient([{ body: { keyId: KEY_ID } }, { body: { secretId: KEY_ID } }])
     await end(client.keys.revoke(KEY_ID, { reason: 'left the team' }))
     await end(client.secrets.remove(KEY_ID))
     assert.deepEqual(

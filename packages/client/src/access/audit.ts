@@ -9,7 +9,13 @@ import type { Page } from '../wire/page.ts'
 export function auditOf(caller: Caller, filter: AuditFilter, { signal }: Call): Listing<AuditEntry> {
   refuse('the audit cannot be read', check.checkFields(filter, FIELDS))
   return listing(page =>
-    caller.ask<Page<AuditEntry>>({ method: 'GET', path: '/audit', query: { ...filter, ...page }, signal }),
+    caller.ask<Page<AuditEntry>>({
+      method: 'GET',
+      mark: 'items',
+      path: '/audit',
+      query: { ...filter, ...page },
+      signal,
+    }),
   )
 }
 

@@ -26,17 +26,19 @@ export function keysOf(caller: Caller): Keys {
         ...(key?.scopes === undefined ? [{ at: 'scopes', is: undefined, say: `must be ${SOME_SCOPES}` }] : []),
         ...check.checkFields(key, FIELDS),
       ])
-      return caller.ask({ method: 'POST', path: PATH, body: key, idempotent: false, signal })
+      return caller.ask({ method: 'POST', mark: 'keyId', path: PATH, body: key, idempotent: false, signal })
     },
     list: (filter = {}, { signal } = {}) =>
-      listing(page => caller.ask<Page<Key>>({ method: 'GET', path: PATH, query: { ...filter, ...page }, signal })),
+      listing(page =>
+        caller.ask<Page<Key>>({ method: 'GET', mark: 'items', path: PATH, query: { ...filter, ...page }, signal }),
+      ),
     async rotate(keyId, rotation = {}, { signal } = {}) {
       refuse('the key cannot be rotated', check.checkFields(rotation, ROTATION_FIELDS))
       const path = `${pathOf(PATH, 'keyId', keyId)}/rotate`
-      return caller.ask({ method: 'POST', path, body: rotation, idempotent: false, signal })
+      return caller.ask({ method: 'POST', mark: 'keyId', path, body: rotation, idempotent: false, signal })
     },
     revoke: async (keyId, why = {}, { signal } = {}) =>
-      caller.ask({ method: 'DELETE', path: pathOf(PATH, 'keyId', keyId), query: why, signal }),
+      caller.ask({ method: 'DELETE', mark: 'keyId', path: pathOf(PATH, 'keyId', keyId), query: why, signal }),
   }
 }
 

@@ -23,16 +23,17 @@ export function secretsOf(caller: Caller): Secrets {
   return {
     async create(secret = {}, { signal } = {}) {
       refuse('the secret cannot be made', check.checkFields(secret, FIELDS))
-      return caller.ask({ method: 'POST', path: PATH, body: secret, idempotent: false, signal })
+      return caller.ask({ method: 'POST', mark: 'secretId', path: PATH, body: secret, idempotent: false, signal })
     },
-    list: ({ signal } = {}) => listing(query => caller.ask<Page<Secret>>({ method: 'GET', path: PATH, query, signal })),
+    list: ({ signal } = {}) =>
+      listing(query => caller.ask<Page<Secret>>({ method: 'GET', mark: 'items', path: PATH, query, signal })),
     async rotate(secretId, rotation = {}, { signal } = {}) {
       refuse('the secret cannot be rotated', check.checkFields(rotation, ROTATION_FIELDS))
       const path = `${pathOf(PATH, 'secretId', secretId)}/rotate`
-      return caller.ask({ method: 'POST', path, body: rotation, idempotent: false, signal })
+      return caller.ask({ method: 'POST', mark: 'secretId', path, body: rotation, idempotent: false, signal })
     },
     remove: async (secretId, why = {}, { signal } = {}) =>
-      caller.ask({ method: 'DELETE', path: pathOf(PATH, 'secretId', secretId), query: why, signal }),
+      caller.ask({ method: 'DELETE', mark: 'secretId', path: pathOf(PATH, 'secretId', secretId), query: why, signal }),
   }
 }
 

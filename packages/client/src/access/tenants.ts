@@ -17,10 +17,10 @@ export function tenantsOf(caller: Caller): Tenants {
   return {
     async create(tenant, { signal } = {}) {
       refuse('the tenant cannot be made', check.checkFields(tenant, FIELDS))
-      return caller.ask({ method: 'POST', path: '/tenants', body: tenant, idempotent: false, signal })
+      return caller.ask({ method: 'POST', mark: 'tenant', path: '/tenants', body: tenant, idempotent: false, signal })
     },
     list: ({ signal } = {}) =>
-      listing(query => caller.ask<Page<Tenant>>({ method: 'GET', path: '/tenants', query, signal })),
+      listing(query => caller.ask<Page<Tenant>>({ method: 'GET', mark: 'items', path: '/tenants', query, signal })),
   }
 }
 

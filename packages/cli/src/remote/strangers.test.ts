@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { inPipe } from '../command-line.test-kit.ts'
+import { COMMANDS } from '../commands.ts'
+import { isRemote } from './examples.test-kit.ts'
+import { anAnswer } from './service.test-kit.ts'
+
+const ANSWERS = ['null', '42', '"hello"', '[]', '{}', '{"status":"ok"}', '{"items":null}', '{"items":[null]}', '<html>']
+
+/** A command that gets as far as asking: its own example, and a yes where one is needed. */
+const REMOTE = COMMANDS.filter(command => isRemote(command) && command.path[0] !== 'doctor').map(command => {
+  const [example = ''] = command.examples
+  const hasYes = command.options?.some(({ flag }) => flag === '--yes') ?? false
+  return { name: command.path.join(' '), words: [...example.split(' '), ...(hasYes ? ['--yes'] : [])] }
+})
+
+describe('a server that is no Secondwind, and says 200, is told as one:', () => {
+  it.each(REMOTE)('$name', async ({ words }) => {
+    for (const answer of ANSWERS) {
+      const url = await anAnswer((request, response) => {
+        request.resume()
+        response.end(answer)
+      })
+      const { stderr, exitCode } = await inPipe([...words, '--url', url])
+      assert.doesNotMatch(stderr, /^error bug/m, answer)
+      // Files of an example are not here: what cannot be read is not sent either.
+      if (exitCode !== 3 && exitCode !== 2)
+        assert.match(stderr, /error unexpected-answer {2}what answers at \S+ is not a Secondwind service/, answer)
+    }
+  })
+
+  it('doctor', async () => {
+    for (const answer of ANSWERS) {
+      const url = await anAnswer((_, response) => response.end(answer))
+      const { stdout, stderr } = await inPipe(['doctor', '--url', url])
+      assert.doesNotMatch(stderr, /^error bug/m, answer)
+      assert.match(stdout, /^bad\t.*is not a Secondwind service/m, stdout)
+    }
+  })
+})
