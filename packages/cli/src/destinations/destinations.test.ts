@@ -29,6 +29,18 @@ describe('destinations', () => {
     const unknown = await inPipe(['destinations', 'get', 'nobody'])
     assert.deepEqual([unknown.exitCode, unknown.stderr.includes('error destination-not-found')], [3, true])
   })
+
+  it('that nothing was ever sent to are not shown as if they were known: which was meant is asked', async () => {
+    const { aTask, client, url, inPipe } = await aService()
+    await client.waitFor((await aTask('200')).taskId)
+    const wrongPort = 'http://127.0.0.1:9'
+    const { exitCode, stdout, stderr } = await inPipe(['destinations', 'get', wrongPort])
+    assert.deepEqual([exitCode, stdout], [3, ''])
+    assert.ok(stderr.includes(`nothing was ever sent to ${wrongPort}; did you mean ${url}?`), stderr)
+    assert.match(stderr, new RegExp(`do {3}secondwind destinations get ${url} --url`))
+    await client.destinations.pause(wrongPort)
+    assert.equal((await inPipe(['destinations', 'get', wrongPort])).exitCode, 0)
+  })
 })
 
 describe('a destination that was stopped', () => {

@@ -1,8 +1,8 @@
-import { check } from '@secondwind/resilience/rules'
 import { readFile } from 'node:fs/promises'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { Failure, usageFailure } from '../failure.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { nearest } from './nearest.ts'
 
 interface Kind {
   /** What it is to be: a policy, a scenario. */
@@ -43,13 +43,10 @@ async function readText(path: string, { what, names = [] }: Kind): Promise<strin
 }
 
 function sayMissing(path: string, names: readonly string[]): string {
-  const meant = path.length > LONGEST_NAME ? undefined : names.find(name => check.isNear(path, name))
+  const meant = nearest(path, names)
   if (meant !== undefined) return `${path} is no file here; did you mean ${meant}?`
   return names.length === 0 ? `${path} is no file here.` : `${path} is no file here, and none of ${names.join(', ')}.`
 }
-
-/** What is longer is a path, and not a name with a slip in it. */
-const LONGEST_NAME = 64
 
 function parse(json: string, what: string, from: string): unknown {
   try {

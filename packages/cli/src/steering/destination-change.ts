@@ -3,6 +3,7 @@ import type { Command } from '../command.ts'
 import { REASON_OPTION } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall, type RemoteCommand } from '../remote/remote-command.ts'
 import { DESTINATION_ARGUMENT, showDestination } from '../destinations/destination-page.ts'
+import { isNeverUsed, slipOf } from '../destinations/never-used.ts'
 
 interface Change extends Pick<RemoteCommand, 'path' | 'summary' | 'options' | 'examples'> {
   readonly change: (client: Client, destination: string, call: RemoteCall) => Promise<Destination>
@@ -20,11 +21,14 @@ export function destinationChange({ change, say, next, options = [], ...command 
     isChange: true,
     run: async call => {
       const destination = await change(call.client, call.args[0] as string, call)
+      // An order in advance is a good order; one for a name with a slip in it is none.
+      const slip = isNeverUsed(destination) ? await slipOf(destination, call) : undefined
+      if (slip !== undefined) call.terminal.tell(`${slip.say}\n`)
       return {
         data: destination,
         show: page => showDestination(destination, call.clock.now(), page),
         verdict: say(destination, call),
-        next: next(destination, call),
+        next: [...(slip?.next ?? []), ...next(destination, call)],
       }
     },
   })

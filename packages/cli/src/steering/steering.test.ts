@@ -38,6 +38,20 @@ describe('pause and resume', () => {
     assert.doesNotMatch(bounded.stdout + bounded.stderr, /a second|--rate/)
   })
 
+  it('are obeyed in advance, and say that nothing was ever sent there, and what was perhaps meant', async () => {
+    const { url, aTask, client, inPipe } = await aService()
+    await client.waitFor((await aTask('200')).taskId)
+    const slip = `${url.slice(0, -1)}${url.endsWith('9') ? '8' : '9'}`
+    const paused = await inPipe(['pause', slip, '--for', '30min'])
+    assert.equal(paused.exitCode, 0)
+    assert.match(paused.stderr, new RegExp(`^nothing was ever sent to ${slip}; did you mean ${url}\\?\n`))
+    assert.match(paused.stderr, new RegExp(`try {2}secondwind pause ${url} --for 30min --url`))
+    assert.ok((await client.destinations.get(slip)).settings?.paused !== undefined)
+    const stranger = await inPipe(['pause', 'https://elsewhere.test'])
+    assert.match(stranger.stderr, /^nothing was ever sent to https:\/\/elsewhere\.test\n/)
+    assert.doesNotMatch((await inPipe(['pause', url])).stderr, /nothing was ever sent/)
+  })
+
   it('refuse a destination that nobody knows, and a share that is none', async () => {
     const { inPipe, url } = await aService()
     assert.equal((await inPipe(['pause', 'nobody'])).exitCode, 3)
