@@ -2,7 +2,14 @@ import { check } from '@secondwind/resilience/rules'
 import { onVersion, type Call, type Caller, type ChangeCall } from './caller.ts'
 import { refuseUnless } from './check/fields.ts'
 import { listing, type Listing } from './listing.ts'
-import type { ComingBack, Destination, DestinationLimits } from './wire/destination.ts'
+import type {
+  Destination,
+  DestinationSettingsInput,
+  ForceInput,
+  PauseInput,
+  ResumeInput,
+  Why,
+} from './wire/destination.ts'
 import type { Page } from './wire/page.ts'
 
 /** `/destinations`. A destination is named by the name it was given, or by its origin. */
@@ -20,32 +27,8 @@ export interface Destinations {
   drain(name: string, why?: Why, call?: ChangeCall): Promise<Destination>
   undrain(name: string, why?: Why, call?: ChangeCall): Promise<Destination>
   /** Sets its breaker by hand; `auto` lets it judge for itself again. */
-  force(
-    name: string,
-    force: Why & { readonly breaker: 'open' | 'closed' | 'auto' },
-    call?: ChangeCall,
-  ): Promise<Destination>
+  force(name: string, force: ForceInput, call?: ChangeCall): Promise<Destination>
 }
-
-interface Why {
-  /** For the audit, and for whoever is held. */
-  readonly reason?: string
-}
-
-export interface DestinationSettingsInput extends Why {
-  readonly name?: string
-  readonly limits?: DestinationLimits
-  /** Of the settings that were read: refused with `version-changed` if they are others now. */
-  readonly version?: number
-}
-
-export interface PauseInput extends Why, ComingBack {
-  /** It ends by itself: after so long, or at an instant; then it comes back as is said beside it. */
-  readonly forMs?: number
-  readonly until?: number
-}
-
-export interface ResumeInput extends Why, ComingBack {}
 
 const PATH = '/destinations'
 

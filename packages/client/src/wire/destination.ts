@@ -82,3 +82,29 @@ export interface DestinationLimits extends Pick<LaneInput, 'breaker' | 'budget' 
   /** Requests under way at once. */
   readonly concurrency?: number
 }
+
+/** Said with a change. */
+export interface Why {
+  /** For the audit, and for whoever is held. */
+  readonly reason?: string
+}
+
+export interface DestinationSettingsInput extends Why {
+  readonly name?: string
+  readonly limits?: DestinationLimits
+  /** Of the settings that were read: refused with `version-changed` if they are others now. */
+  readonly version?: number
+}
+
+export interface PauseInput extends Why, ComingBack {
+  /** It ends by itself: after so long, or at an instant; then it comes back as is said beside it. */
+  readonly forMs?: number
+  readonly until?: number
+}
+
+export interface ResumeInput extends Why, ComingBack {}
+
+/** Sets its breaker by hand; `auto` lets it judge for itself again. */
+export interface ForceInput extends Why {
+  readonly breaker: 'open' | 'closed' | 'auto'
+}

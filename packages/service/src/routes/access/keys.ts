@@ -1,3 +1,4 @@
+import type { Key, KeyInput, RotationInput } from '@secondwind/client'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
@@ -15,16 +16,7 @@ import { bindCursor, openCursor } from '../requests/bound-cursor.ts'
 import { callerOf } from '../requests/caller.ts'
 import { readFlags, readNumbers } from '../requests/query.ts'
 import { invalid } from '../requests/validation.ts'
-import {
-  KEY,
-  NEW_KEY,
-  reasonField,
-  ROTATION,
-  type NewKey,
-  type Rotation,
-  type ShownKey,
-  USUAL_OVERLAP_MS,
-} from '../schemas/access.ts'
+import { KEY, NEW_KEY, reasonField, ROTATION, USUAL_OVERLAP_MS } from '../schemas/access.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { DEFAULT_PAGE, pageFields, type PageQuery } from '../schemas/fields.ts'
 import { operation } from '../schemas/operation.ts'
@@ -41,14 +33,14 @@ const REASON_QUERY = parameters({ reason: Type.Optional(reasonField) })
 
 interface OneKey {
   readonly Params: { readonly keyId: string }
-  readonly Body: Rotation
+  readonly Body: RotationInput
   readonly Querystring: { readonly reason?: string }
 }
 
 export function addKeys(api: FastifyInstance, context: ApiContext): void {
   const { store, keys, clock } = context
 
-  api.post<{ Body: NewKey }>(
+  api.post<{ Body: KeyInput }>(
     '/keys',
     {
       schema: operation({
@@ -197,7 +189,7 @@ async function revoke(request: FastifyRequest<OneKey>, context: ApiContext): Pro
 }
 
 /** A key gives no more than its maker has, and the first one must be able to make others. */
-function refuseUnfit({ isOperator = false, scopes, expiresAt }: NewKey, caller: Caller, context: ApiContext): void {
+function refuseUnfit({ isOperator = false, scopes, expiresAt }: KeyInput, caller: Caller, context: ApiContext): void {
   const { keys, wallNow } = context
   if (expiresAt !== undefined && expiresAt <= wallNow())
     throw invalid('body', [{ at: 'expiresAt', is: expiresAt, say: 'is past' }])
@@ -221,7 +213,7 @@ async function ownKey(request: FastifyRequest<OneKey>, { store }: ApiContext): P
   return record
 }
 
-function keyView(record: OperatorRecord): ShownKey {
+function keyView(record: OperatorRecord): Key {
   const { name, scopes, createdBy, expiresAt, hashes } = documentOf<KeyDocument>(record)
   const isOperator = record.tenant === EVERY_TENANT
   const overlapsUntil = hashes[1]?.until

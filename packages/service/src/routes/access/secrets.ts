@@ -1,3 +1,4 @@
+import type { RotationInput, Secret, SecretInput } from '@secondwind/client'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { hash, randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
@@ -12,16 +13,7 @@ import { lineBy } from '../requests/audit-line.ts'
 import { callerOf } from '../requests/caller.ts'
 import { readNumbers } from '../requests/query.ts'
 import { invalid } from '../requests/validation.ts'
-import {
-  NEW_SECRET,
-  reasonField,
-  ROTATION,
-  SECRET,
-  type NewSecret,
-  type Rotation,
-  type ShownSecret,
-  USUAL_OVERLAP_MS,
-} from '../schemas/access.ts'
+import { NEW_SECRET, reasonField, ROTATION, SECRET, USUAL_OVERLAP_MS } from '../schemas/access.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { DEFAULT_PAGE, pageFields, type PageQuery } from '../schemas/fields.ts'
 import { operation } from '../schemas/operation.ts'
@@ -34,7 +26,7 @@ const SECRET_PATH = parameters({
 
 interface OneSecret {
   readonly Params: { readonly secretId: string }
-  readonly Body: Rotation
+  readonly Body: RotationInput
   readonly Querystring: { readonly reason?: string }
 }
 
@@ -44,7 +36,7 @@ const SECRET_BYTES = 32
 export function addSecrets(api: FastifyInstance, context: ApiContext): void {
   const { store, secrets, clock } = context
 
-  api.post<{ Body: NewSecret }>(
+  api.post<{ Body: SecretInput }>(
     '/secrets',
     {
       schema: operation({
@@ -197,7 +189,7 @@ async function ownSecret(request: FastifyRequest<OneSecret>, { store }: ApiConte
   return record
 }
 
-function secretView(record: OperatorRecord): ShownSecret {
+function secretView(record: OperatorRecord): Secret {
   const { destination, createdBy, secrets } = documentOf<SecretDocument>(record)
   const overlapsUntil = secrets[1]?.until
   return {

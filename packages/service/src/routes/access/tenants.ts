@@ -1,3 +1,4 @@
+import type { TenantInput } from '@secondwind/client'
 import type { FastifyInstance } from 'fastify'
 import { DEFAULT_TENANT } from '../../access/caller.ts'
 import { MOST_TENANTS } from '../../access/documents.ts'
@@ -8,7 +9,7 @@ import { seedDefaultPolicy } from '../../access/default-policy.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { callerOf } from '../requests/caller.ts'
 import { readNumbers } from '../requests/query.ts'
-import { NEW_TENANT, TENANT, type NewTenant } from '../schemas/access.ts'
+import { NEW_TENANT, TENANT } from '../schemas/access.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { DEFAULT_PAGE, pageFields, type PageQuery } from '../schemas/fields.ts'
 import { operation } from '../schemas/operation.ts'
@@ -17,7 +18,7 @@ import { pageOf, parameters } from '../schemas/schema.ts'
 const QUERY = parameters({ ...pageFields })
 
 export function addTenants(api: FastifyInstance, { store, keys }: ApiContext): void {
-  api.post<{ Body: NewTenant }>(
+  api.post<{ Body: TenantInput }>(
     '/tenants',
     {
       schema: operation({

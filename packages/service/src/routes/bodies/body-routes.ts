@@ -1,3 +1,4 @@
+import type { StoredBody } from '@secondwind/client'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
 import { BodyTooLargeError, type KeptBody } from '../../bodies/body-store.ts'
@@ -7,7 +8,7 @@ import type { ApiContext } from '../context.ts'
 import { refuseClosedUploads } from '../tasks/closed-intake.ts'
 import { callerOf } from '../requests/caller.ts'
 import { answer, refusals } from '../schemas/answers.ts'
-import { BYTES, bodyRefField, type ShownBody } from '../schemas/body.ts'
+import { BYTES, bodyRefField } from '../schemas/body.ts'
 import { operation } from '../schemas/operation.ts'
 import { component, parameters } from '../schemas/schema.ts'
 import { refusalOfFull } from '../tasks/enqueued.ts'
@@ -117,7 +118,7 @@ function tooLarge(mostBytes: number): Refusal {
   return new Refusal('body-too-large', { detail: `At most ${mostBytes} bytes are taken; nothing of it was kept.` })
 }
 
-function bodyView({ bodyRef, sizeBytes, contentType, createdAt }: BodyRecord): ShownBody {
+function bodyView({ bodyRef, sizeBytes, contentType, createdAt }: BodyRecord): StoredBody {
   return { bodyRef, sizeBytes, contentType, createdAt }
 }
 

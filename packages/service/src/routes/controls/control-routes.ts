@@ -1,4 +1,5 @@
 /** The kill switch. */
+import type { Control as ShownControl } from '@secondwind/client'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
@@ -18,7 +19,7 @@ import { etagOf, IF_MATCH, otherVersion, versionAsked } from '../requests/if-mat
 import { readFlags, readNumbers } from '../requests/query.ts'
 import { reasonField } from '../schemas/access.ts'
 import { answer, refusals } from '../schemas/answers.ts'
-import { CONTROL_PREVIEW, type ControlInput, type ShownControl } from '../schemas/control.ts'
+import { CONTROL_PREVIEW, type ControlInput } from '../schemas/control.ts'
 import { DEFAULT_PAGE, pageFields, uuidField, type PageQuery } from '../schemas/fields.ts'
 import { operation } from '../schemas/operation.ts'
 import { component, pageOf, parameters } from '../schemas/schema.ts'

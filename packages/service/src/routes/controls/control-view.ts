@@ -1,8 +1,8 @@
+import type { Control as ShownControl, ControlPreview, Holds } from '@secondwind/client'
 import type { Caller } from '../../access/caller.ts'
 import type { TaskStore } from '../../stores/task-store.ts'
 import { isInForce, reaches, type Control } from '../../task/control.ts'
 import { laneKey, laneOf } from '../../task/lane.ts'
-import type { ControlPreview, Holds, ShownControl } from '../schemas/control.ts'
 
 export function controlView(control: Control, now: number): ShownControl {
   return { ...control, isInForce: isInForce(control, now) }

@@ -1,4 +1,5 @@
 /** What can be asked of, and set for, one destination. */
+import type { Destination, DestinationSettingsInput, ForceInput, PauseInput, ResumeInput } from '@secondwind/client'
 import type { FastifyInstance, FastifyReply, FastifyRequest, preValidationHookHandler } from 'fastify'
 import { isDeepStrictEqual } from 'node:util'
 import { Type, type TSchema } from 'typebox'
@@ -81,7 +82,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
     )
   }
 
-  api.put<OneDestination<schemas.SettingsInput>>(
+  api.put<OneDestination<DestinationSettingsInput>>(
     '/destinations/:name/settings',
     {
       schema: operation({
@@ -124,7 +125,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
     },
   )
 
-  post<schemas.PauseInput>(
+  post<PauseInput>(
     'pause',
     {
       operationId: 'pauseDestination',
@@ -145,7 +146,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
     },
   )
 
-  post<schemas.ResumeInput>(
+  post<ResumeInput>(
     'resume',
     {
       operationId: 'resumeDestination',
@@ -192,7 +193,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
     }),
   )
 
-  post<schemas.ForceInput>(
+  post<ForceInput>(
     'force',
     {
       operationId: 'forceBreaker',
@@ -238,11 +239,11 @@ function placeFor(
   return findPlace(name, callerOf(request as FastifyRequest), orders)
 }
 
-function sendDestination(reply: FastifyReply, shown: schemas.ShownDestination): FastifyReply {
+function sendDestination(reply: FastifyReply, shown: Destination): FastifyReply {
   return reply.header('etag', etagOf(shown.settings?.version ?? 0)).send(shown)
 }
 
-async function show(place: Place, context: ApiContext): Promise<schemas.ShownDestination> {
+async function show(place: Place, context: ApiContext): Promise<Destination> {
   const { store, dispatching, clock, live } = context
   const { lane } = place
   const recordOf = async (id: string): Promise<KnownDestination | undefined> => {
@@ -264,7 +265,7 @@ async function show(place: Place, context: ApiContext): Promise<schemas.ShownDes
   })
 }
 
-function pauseEnd(pause: schemas.PauseInput, { clock, wallNow }: ApiContext): number | undefined {
+function pauseEnd(pause: PauseInput, { clock, wallNow }: ApiContext): number | undefined {
   const { forMs, until } = pause
   const clocks = { now: clock.now(), wallNow: wallNow() }
   const isPast = until !== undefined && until <= clocks.wallNow

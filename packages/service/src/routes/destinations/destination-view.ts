@@ -1,10 +1,10 @@
+import type { Destination, RecentAttempts } from '@secondwind/client'
 import type { KnownDestination } from '../../steering/standing-orders.ts'
 import type { LaneCounters } from '../../stores/task-store.ts'
 import { settingsAt } from '../../task/destination-settings.ts'
 import type { LaneView } from '../../task/lane-view.ts'
 import { laneOf } from '../../task/lane.ts'
 import type { SeriesBook } from '../../telemetry/series/series-book.ts'
-import type { RecentAttempts, ShownDestination } from '../schemas/destination.ts'
 
 interface Known {
   readonly counters: LaneCounters
@@ -20,7 +20,7 @@ interface Known {
 /** Long enough for a share of retries to mean something, short enough that an outage which is over no longer shows. */
 const RECENT_MS = 300_000
 
-export function destinationView({ counters, view, series, own, all, now }: Known): ShownDestination {
+export function destinationView({ counters, view, series, own, all, now }: Known): Destination {
   const { lane, pending, inFlight, succeeded, exhausted, cancelled, attempts, firstAttempts } = counters
   const { name, ...settings } = settingsAt(own?.settings ?? {}, now)
   const { name: _, ...ordered } = own?.lane === all?.lane ? {} : settingsAt(all?.settings ?? {}, now)
@@ -63,7 +63,7 @@ export function noCounters(lane: string): LaneCounters {
   return { lane, pending: 0, inFlight: 0, succeeded: 0, exhausted: 0, cancelled: 0, attempts: 0, firstAttempts: 0 }
 }
 
-function gatesOf({ breaker, hold, retryHold, limit, budgetBalance }: LaneView): Partial<ShownDestination> {
+function gatesOf({ breaker, hold, retryHold, limit, budgetBalance }: LaneView): Partial<Destination> {
   return {
     breaker,
     ...(hold !== undefined && { hold }),

@@ -1,24 +1,26 @@
+import type { DestinationSettingsInput } from '@secondwind/client'
 import type { Problem } from '@secondwind/resilience'
 import { checkLane } from '@secondwind/resilience/rules'
 import type { FastifyRequest } from 'fastify'
 import { laneInputOf } from '../../task/destination-settings.ts'
 import { versionAsked } from '../requests/if-match.ts'
 import { invalid } from '../requests/validation.ts'
-import type { SettingsInput } from '../schemas/destination.ts'
 
-export interface ReadSettings extends Omit<SettingsInput, 'version'> {
+export interface ReadSettings extends Omit<DestinationSettingsInput, 'version'> {
   readonly ifVersion: number | undefined
 }
 
 /** Settings that can be kept: limits by the library's own rules. */
-export function readSettings(request: Pick<FastifyRequest<{ Body: SettingsInput }>, 'body' | 'headers'>): ReadSettings {
+export function readSettings(
+  request: Pick<FastifyRequest<{ Body: DestinationSettingsInput }>, 'body' | 'headers'>,
+): ReadSettings {
   const { version, ...settings } = request.body
   const problems = [...checkLimits(settings), ...checkVersion(version, versionAsked(request))]
   if (problems.length > 0) throw invalid('body', problems)
   return { ...settings, ifVersion: version ?? versionAsked(request) }
 }
 
-function checkLimits({ limits }: SettingsInput): Problem[] {
+function checkLimits({ limits }: DestinationSettingsInput): Problem[] {
   return limits === undefined
     ? []
     : checkLane(laneInputOf(limits)).map(problem => ({ ...problem, at: pathOf(problem.at) }))

@@ -1,3 +1,4 @@
+import type { PolicyVersion } from '@secondwind/client'
 import type { RetryPolicy } from '@secondwind/resilience'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Page, PolicyName, PolicyRecord } from '../../stores/task-store.ts'
@@ -12,7 +13,6 @@ import { bodyErrors, invalid } from '../requests/validation.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { operation } from '../schemas/operation.ts'
 import { DEFAULT_PAGE, pageFields, policyIdField, type PageQuery } from '../schemas/fields.ts'
-import type { ShownPolicy } from '../schemas/policy.ts'
 import { component, pageOf, parameters } from '../schemas/schema.ts'
 import type { PolicyBook } from './policy-book.ts'
 import { checkPolicyId, readPolicy } from './read-policy.ts'
@@ -166,10 +166,10 @@ function sendPolicy(reply: FastifyReply, record: PolicyRecord): FastifyReply {
   return reply.header('etag', etagOf(record.version)).send(policyView(record))
 }
 
-function policyView({ policyId, version, document, createdAt }: PolicyRecord): ShownPolicy {
+function policyView({ policyId, version, document, createdAt }: PolicyRecord): PolicyVersion {
   return { ...document, policyId, version, createdAt }
 }
 
-function policyPage({ items, nextCursor }: Page<PolicyRecord>): Page<ShownPolicy> {
+function policyPage({ items, nextCursor }: Page<PolicyRecord>): Page<PolicyVersion> {
   return { items: items.map(policyView), ...(nextCursor !== undefined && { nextCursor }) }
 }

@@ -1,3 +1,4 @@
+import type { Replay, ReplayInput } from '@secondwind/client'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { actOnReplay, MOST_REPLAYS, planReplay, type Operator } from '../../replays/operate-replays.ts'
@@ -23,7 +24,7 @@ import { invalid } from '../requests/validation.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { DEFAULT_PAGE, pageFields, reasonField, taskIdField, type PageQuery } from '../schemas/fields.ts'
 import { operation } from '../schemas/operation.ts'
-import { rateField, type ReplayInput, type ShownReplay } from '../schemas/replay.ts'
+import { rateField } from '../schemas/replay.ts'
 import { component, pageOf, parameters, wordOf } from '../schemas/schema.ts'
 import { newSince, replayView } from './replay-view.ts'
 
@@ -179,7 +180,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
 }
 
 /** As whoever changed it sees it, and as those hear of it who listen. */
-async function toldView(stored: StoredReplay, { store, clock, live }: ApiContext): Promise<ShownReplay> {
+async function toldView(stored: StoredReplay, { store, clock, live }: ApiContext): Promise<Replay> {
   const view = await replayView(stored, store, clock.now())
   live.stream.tell(replayTold(stored, view.counts))
   return view

@@ -1,10 +1,10 @@
+import type { Replay } from '@secondwind/client'
 import type { StoredReplay } from '../../replays/stored-replay.ts'
 import type { TaskStore } from '../../stores/task-store.ts'
 import type { ReplayDocument } from '../../task/replay/replay.ts'
 import { leftOf, rateNow } from '../../task/replay/step.ts'
-import type { ShownReplay } from '../schemas/replay.ts'
 
-export async function replayView(stored: StoredReplay, store: TaskStore, now: number): Promise<ShownReplay> {
+export async function replayView(stored: StoredReplay, store: TaskStore, now: number): Promise<Replay> {
   const { replayId, replay } = stored
   const { recent: _, ...counts } = await store.replayCounts(replayId)
   return {
@@ -16,7 +16,7 @@ export async function replayView(stored: StoredReplay, store: TaskStore, now: nu
 }
 
 /** How it goes on is nobody's business but its runner's. */
-function shownParts(replay: ReplayDocument): Omit<ShownReplay, 'replayId' | 'counts' | 'rateNow'> {
+function shownParts(replay: ReplayDocument): Omit<Replay, 'replayId' | 'counts' | 'rateNow'> {
   const { reason, waitsFor, stopped, endedFor } = replay
   return {
     status: replay.status,
@@ -47,7 +47,7 @@ const MOST_NEW = 200
 export async function newSince(
   { replayId, tenant, replay }: StoredReplay,
   store: TaskStore,
-): Promise<NonNullable<ShownReplay['newSince']> | undefined> {
+): Promise<NonNullable<Replay['newSince']> | undefined> {
   const { taskIds, endedFrom = 0, ...filter } = replay.filter
   if (taskIds !== undefined) return undefined
   const late = { ...filter, tenant, endedFrom: Math.max(endedFrom, replay.asOf) }

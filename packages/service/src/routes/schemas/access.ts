@@ -1,6 +1,16 @@
 /** Tenants, keys, secrets and the audit, as they are asked for and shown. */
+import type {
+  Key,
+  KeyInput,
+  RotationInput,
+  Secret,
+  SecretInput,
+  ShownKey,
+  ShownSecret,
+  TenantInput,
+} from '@secondwind/client'
 import { Type, type TSchema, type TString } from 'typebox'
-import { SCOPES, TENANT_NAME, type Scope } from '../../access/caller.ts'
+import { SCOPES, TENANT_NAME } from '../../access/caller.ts'
 import { instantField } from './fields.ts'
 import { schemaOf, wordOf, type Schema } from './schema.ts'
 
@@ -25,12 +35,7 @@ const LONGEST_OVERLAP_MS = 30 * 86_400_000
 /** A day: one roll-out. */
 export const USUAL_OVERLAP_MS = 86_400_000
 
-export interface NewTenant {
-  readonly tenant: string
-  readonly reason?: string
-}
-
-export const NEW_TENANT: Schema<NewTenant> = schemaOf(
+export const NEW_TENANT: Schema<TenantInput> = schemaOf(
   Type.Object({ tenant: tenantField, reason: Type.Optional(reasonField) }, { additionalProperties: false }),
 )
 
@@ -39,15 +44,7 @@ export const TENANT: TSchema = Type.Object({
   createdAt: Type.Optional(instantField('Absent for the one that was always there.')),
 })
 
-export interface NewKey {
-  readonly name?: string
-  readonly scopes: readonly Scope[]
-  readonly isOperator?: boolean
-  readonly expiresAt?: number
-  readonly reason?: string
-}
-
-export const NEW_KEY: Schema<NewKey> = Type.Unsafe<NewKey>(
+export const NEW_KEY: Schema<KeyInput> = Type.Unsafe<KeyInput>(
   Type.Object(
     {
       name: Type.Optional(nameField),
@@ -66,21 +63,7 @@ export const NEW_KEY: Schema<NewKey> = Type.Unsafe<NewKey>(
   ),
 )
 
-export interface ShownKey {
-  readonly keyId: string
-  readonly name?: string
-  readonly tenant?: string
-  readonly isOperator: boolean
-  readonly scopes: readonly Scope[]
-  readonly createdAt: number
-  readonly createdBy: string
-  readonly expiresAt?: number
-  readonly overlapsUntil?: number
-  readonly revokedAt?: number
-  readonly key?: string
-}
-
-export const KEY: Schema<ShownKey> = Type.Unsafe<ShownKey>(
+export const KEY: Schema<Key | ShownKey> = Type.Unsafe<Key | ShownKey>(
   Type.Object({
     keyId: Type.String(),
     name: Type.Optional(Type.String()),
@@ -96,12 +79,7 @@ export const KEY: Schema<ShownKey> = Type.Unsafe<ShownKey>(
   }),
 )
 
-export interface Rotation {
-  readonly overlapMs?: number
-  readonly reason?: string
-}
-
-export const ROTATION: Schema<Rotation> = schemaOf(
+export const ROTATION: Schema<RotationInput> = schemaOf(
   Type.Object(
     {
       overlapMs: Type.Optional(
@@ -118,12 +96,7 @@ export const ROTATION: Schema<Rotation> = schemaOf(
   ),
 )
 
-export interface NewSecret {
-  readonly destination?: string
-  readonly reason?: string
-}
-
-export const NEW_SECRET: Schema<NewSecret> = schemaOf(
+export const NEW_SECRET: Schema<SecretInput> = schemaOf(
   Type.Object(
     {
       destination: Type.Optional(
@@ -135,16 +108,7 @@ export const NEW_SECRET: Schema<NewSecret> = schemaOf(
   ),
 )
 
-export interface ShownSecret {
-  readonly secretId: string
-  readonly destination?: string
-  readonly createdAt: number
-  readonly createdBy: string
-  readonly overlapsUntil?: number
-  readonly secret?: string
-}
-
-export const SECRET: Schema<ShownSecret> = Type.Unsafe<ShownSecret>(
+export const SECRET: Schema<Secret | ShownSecret> = Type.Unsafe<Secret | ShownSecret>(
   Type.Object({
     secretId: Type.String(),
     destination: Type.Optional(Type.String()),

@@ -65,14 +65,6 @@ function refusal(status: number): object {
   return { description: named.join(', '), content: { [PROBLEM_JSON]: { schema: component('Problem') } } }
 }
 
-/** What became of one item of a batch. */
-export interface BatchItem {
-  readonly index: number
-  readonly result: 'created' | 'existing' | 'refused'
-  readonly taskId?: string
-  readonly problem?: ProblemDetails
-}
-
 export const BATCH_RESULT: TSchema = Type.Object(
   {
     created: Type.Integer(),

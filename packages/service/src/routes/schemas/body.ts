@@ -1,16 +1,9 @@
+import type { StoredBody } from '@secondwind/client'
 import { Type, type TSchema } from 'typebox'
 import { BODY_REF_PATTERN } from '../../task/body-ref.ts'
 import type { Schema } from './schema.ts'
 
-/** A large body, as whoever uploaded it sees it. */
-export interface ShownBody {
-  readonly bodyRef: string
-  readonly sizeBytes: number
-  readonly contentType: string
-  readonly createdAt: number
-}
-
-const EXAMPLE_BODY: ShownBody = {
+const EXAMPLE_BODY: StoredBody = {
   bodyRef: 'sha256-9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   sizeBytes: 2_097_152,
   contentType: 'application/json',

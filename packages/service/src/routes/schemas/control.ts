@@ -1,31 +1,11 @@
+import type { Control } from '@secondwind/client'
 import { Type, type TSchema } from 'typebox'
-import { CONTROL_LEVELS, SCOPE_KINDS, type Control, type ControlLevel, type ControlScope } from '../../task/control.ts'
+import { CONTROL_LEVELS, SCOPE_KINDS, type ControlLevel, type ControlScope } from '../../task/control.ts'
 import type { ComingBack } from '../../task/destination-settings.ts'
 import { reasonField } from './access.ts'
 import { COMING_BACK, SHOWN_COMING_BACK } from './coming-back.ts'
 import { destinationField, durationField, EXAMPLE_TASK_ID, instantField, policyIdField } from './fields.ts'
 import { schemaOf, wordOf, type Schema } from './schema.ts'
-
-/** What is held by a control now. */
-export interface Holds {
-  readonly lanes: number
-  readonly waitingTasks: number
-  readonly isExact: boolean
-}
-
-export interface ShownControl extends Control {
-  readonly isInForce: boolean
-  readonly holds?: Holds
-}
-
-/** What a control would be: no id, for nothing was written, and nothing is in force. */
-export interface ControlPreview extends Omit<
-  ShownControl,
-  'controlId' | 'createdAt' | 'createdBy' | 'endedAt' | 'endedBy' | 'isInForce'
-> {
-  readonly isPreview: true
-  readonly holds: Holds
-}
 
 export interface ControlInput extends ComingBack {
   readonly level: ControlLevel
@@ -76,7 +56,7 @@ export const CONTROL_INPUT: Schema<ControlInput> = schemaOf(
   ),
 ) as Schema<ControlInput>
 
-const EXAMPLE: ShownControl = {
+const EXAMPLE: Control = {
   controlId: EXAMPLE_TASK_ID,
   level: 'retries-off',
   scope: { kind: 'all' },

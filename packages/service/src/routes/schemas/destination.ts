@@ -1,48 +1,13 @@
 /** What is said of destinations, and what can be set for them. */
+import type { Destination } from '@secondwind/client'
 import { Type, type TProperties, type TSchema } from 'typebox'
-import type { ComingBack, DestinationLimits, DestinationSettings } from '../../task/destination-settings.ts'
-import type { Hold, LaneView } from '../../task/lane-view.ts'
+import type { DestinationLimits } from '../../task/destination-settings.ts'
+import type { LaneView } from '../../task/lane-view.ts'
 import { reasonField } from './access.ts'
 import { COMING_BACK, SHOWN_COMING_BACK } from './coming-back.ts'
 import { durationField, instantField } from './fields.ts'
 import { namesOf, schemaOf, wordOf, type Schema } from './schema.ts'
 import { HOLD } from './task.ts'
-
-/** What there is to say of a destination. Gates are known to the instance that serves it. */
-export interface ShownDestination {
-  readonly destination: string
-  readonly name?: string
-  readonly breaker?: LaneView['breaker']
-  readonly hold?: Hold
-  readonly retryHold?: Hold
-  readonly limit?: number
-  readonly budgetBalance?: number
-  readonly inFlight: number
-  readonly backlog: number
-  readonly oldestDueAt?: number
-  readonly succeeded: number
-  readonly exhausted: number
-  readonly cancelled: number
-  readonly attempts: number
-  readonly retryShare: number
-  readonly amplification?: number
-  readonly recent?: RecentAttempts
-  readonly settings?: ShownSettings
-  readonly operatorSettings?: Omit<DestinationSettings, 'name'>
-}
-
-/** What was sent to it in the last `windowMs`, by the instance that is asked. */
-export interface RecentAttempts {
-  readonly windowMs: number
-  readonly attempts: number
-  readonly retryShare: number
-  readonly amplification?: number
-}
-
-/** What whoever asks has set; `version` grows with every change. */
-export interface ShownSettings extends Omit<DestinationSettings, 'name'> {
-  readonly version: number
-}
 
 const BREAKER_STATES: { readonly [state in LaneView['breaker']]: true } = {
   closed: true,
@@ -94,7 +59,7 @@ const SHOWN_LIMITS = Type.Object({
   budget: Type.Optional(PART),
 })
 
-const EXAMPLE_SETTINGS: ShownSettings = {
+const EXAMPLE_SETTINGS: NonNullable<Destination['settings']> = {
   version: 2,
   limits: { concurrency: 20, rateLimit: { perSecond: 50 } },
   paused: { since: 1_767_225_600_000, by: 'local', reason: 'INC-2231', until: 1_767_227_400_000 },
@@ -127,7 +92,7 @@ const SETTINGS: TSchema = Type.Object({
   ...ORDERS,
 })
 
-const EXAMPLE_DESTINATION: ShownDestination = {
+const EXAMPLE_DESTINATION: Destination = {
   destination: 'https://api.example',
   name: 'payments-api',
   breaker: 'closed',
@@ -184,28 +149,6 @@ export const DESTINATION: TSchema = Type.Object(
   },
   { $id: 'Destination', examples: [EXAMPLE_DESTINATION] },
 )
-
-export interface SettingsInput {
-  readonly name?: string
-  readonly limits?: DestinationLimits
-  readonly version?: number
-  readonly reason?: string
-}
-
-export interface PauseInput extends ComingBack {
-  readonly reason?: string
-  readonly forMs?: number
-  readonly until?: number
-}
-
-export interface ResumeInput extends ComingBack {
-  readonly reason?: string
-}
-
-export interface ForceInput {
-  readonly breaker: 'open' | 'closed' | 'auto'
-  readonly reason?: string
-}
 
 const closed = { additionalProperties: false }
 const reason = Type.Optional(reasonField)

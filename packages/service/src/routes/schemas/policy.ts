@@ -58,13 +58,6 @@ export const RETRY_POLICY_INPUT: TSchema = Type.Object(
   { $id: 'RetryPolicyInput', examples: [EXAMPLE] },
 )
 
-/** A version of a policy. */
-export interface ShownPolicy extends RetryPolicy {
-  readonly policyId: string
-  readonly version: number
-  readonly createdAt: number
-}
-
 const { delaysMs, inProcess, ...always } = FIELDS
 
 export const RETRY_POLICY: Schema<unknown> = schemaOf(

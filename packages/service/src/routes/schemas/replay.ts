@@ -1,25 +1,16 @@
+import type { Replay, ReplayInput } from '@secondwind/client'
 import { GIVE_UP_REASONS } from '@secondwind/resilience'
 import { Type, type TNumber, type TSchema } from 'typebox'
-import { MOST_RECENT, type ReplayCounts } from '../../task/replay/counts.ts'
+import { MOST_RECENT } from '../../task/replay/counts.ts'
 import {
   INCLUDABLE,
   PLAN_DEFAULTS,
   REPLAY_STATUSES,
   SKIPPED_BECAUSE,
-  type Includable,
   type ReplayFilter,
-  type ReplayPlan,
-  type ReplayStatus,
-  type Skipped,
 } from '../../task/replay/replay.ts'
 import { destinationField, EXAMPLE_TASK_ID, instantField, policyIdField, reasonField, taskIdField } from './fields.ts'
 import { schemaOf, wordOf, type Schema } from './schema.ts'
-
-/** What is asked for. */
-export interface ReplayInput extends Partial<ReplayPlan> {
-  readonly filter: ReplayFilter
-  readonly ratePerSecond: number
-}
 
 /** Faster than that a store has better things to do; slower than one in a hundred seconds is a slip of the keyboard. */
 export const rateField: TNumber = Type.Number({
@@ -99,33 +90,7 @@ export const REPLAY_INPUT: Schema<ReplayInput> = schemaOf(
   ),
 )
 
-/** A replay as it is shown. */
-export interface ShownReplay {
-  readonly replayId: string
-  readonly status: ReplayStatus
-  readonly statusSince: number
-  readonly filter: ReplayFilter
-  readonly include: readonly Includable[]
-  readonly ratePerSecond: number
-  readonly canary: number
-  readonly stopOnFailureRate: number
-  readonly overLast: number
-  readonly reason?: string
-  readonly createdBy: string
-  readonly asOf: number
-  readonly selected: number
-  readonly skipped: readonly Skipped[]
-  readonly destinations: readonly string[]
-  readonly hasMoreDestinations: boolean
-  readonly counts: Omit<ReplayCounts, 'recent'> & { readonly left: number }
-  readonly rateNow: number
-  readonly waitsFor?: string
-  readonly stopped?: { readonly failed: number; readonly of: number }
-  readonly endedFor?: 'not-run' | 'not-resumed'
-  readonly newSince?: { readonly count: number; readonly isExact: boolean }
-}
-
-const EXAMPLE: ShownReplay = {
+const EXAMPLE: Replay = {
   replayId: EXAMPLE_TASK_ID,
   status: 'RUNNING',
   statusSince: 1_767_229_230_000,

@@ -1,36 +1,20 @@
+import type { Method, RetryTaskInput } from '@secondwind/client'
 import { Type } from 'typebox'
 import { bodyRefField } from './body.ts'
 import { durationField, instantField, policyIdField } from './fields.ts'
 import { component, schemaOf, textByName, type Schema, wordOf } from './schema.ts'
 
-/** What a caller asks for. */
-export interface RetryTaskInput {
-  readonly targetUrl: string
-  readonly method?: Method
-  readonly headers?: { readonly [name: string]: string }
-  readonly body?: string
-  readonly bodyBase64?: string
-  readonly bodyRef?: string
-  readonly policyId?: string
+/** What a caller asks for, before its policy is looked at. */
+export interface TaskInput extends Omit<RetryTaskInput, 'policy'> {
   readonly policy?: unknown
-  readonly idempotencyKey?: string
-  readonly delayMs?: number
-  readonly notBefore?: number
-  readonly deadlineAt?: number
-  readonly attemptsMade?: number
-  readonly elapsedMs?: number
-  readonly metadata?: { readonly [name: string]: string }
-  readonly callbackUrl?: string
 }
 
-export type Method = (typeof METHODS)[number]
-
-export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+const METHODS: readonly Method[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /** It goes out as a header: visible characters, and spaces between them. */
 export const IDEMPOTENCY_KEY = '^[\\x21-\\x7e](?:[\\x20-\\x7e]{0,253}[\\x21-\\x7e])?$'
 
-const EXAMPLE: RetryTaskInput = {
+const EXAMPLE: TaskInput = {
   targetUrl: 'https://api.example/charge',
   method: 'POST',
   headers: { 'content-type': 'application/json' },
@@ -39,7 +23,7 @@ const EXAMPLE: RetryTaskInput = {
   idempotencyKey: 'order-8812',
 }
 
-export const RETRY_TASK_INPUT: Schema<RetryTaskInput> = schemaOf(
+export const RETRY_TASK_INPUT: Schema<TaskInput> = schemaOf(
   Type.Object(
     {
       targetUrl: Type.String({

@@ -1,41 +1,11 @@
-import { GIVE_UP_REASONS, type GiveUpReason, type RetryPolicy } from '@secondwind/resilience'
+import type { Explanation, RetryTask } from '@secondwind/client'
+import { GIVE_UP_REASONS } from '@secondwind/resilience'
 import { Type, type TSchema } from 'typebox'
 import { CONTROL_LEVELS } from '../../task/control.ts'
-import { HOLD_REASONS, type Hold } from '../../task/lane-view.ts'
-import type { AttemptEnd, AttemptOutcome, AttemptRow, Metadata, TaskStatus } from '../../task/task.ts'
+import { HOLD_REASONS } from '../../task/lane-view.ts'
+import type { AttemptOutcome, AttemptRow } from '../../task/task.ts'
 import { EXAMPLE_TASK_ID, statusField } from './fields.ts'
 import { component, textByName, namesOf, wordOf } from './schema.ts'
-
-/** A task as it is shown. */
-export interface ShownTask {
-  readonly taskId: string
-  readonly status: TaskStatus
-  readonly attemptNumber: number
-  readonly nextAttemptAt?: number
-  readonly waits?: string
-  readonly reason?: GiveUpReason
-  readonly endedAt?: number
-  readonly cancelRequested?: true
-  readonly lastAttempt?: AttemptEnd
-  readonly targetUrl: string
-  readonly method: string
-  readonly headers: { readonly [name: string]: string }
-  readonly bodyBytes: number
-  readonly bodyRef?: string
-  readonly destination: string
-  readonly policyId: string
-  readonly policyVersion: number
-  readonly policy?: RetryPolicy
-  readonly idempotencyKey: string
-  readonly createdAt: number
-  readonly expiresAt: number
-  readonly deadlineAt?: number
-  readonly generation: number
-  readonly metadata?: Metadata
-  readonly callbackUrl?: string
-  readonly version: number
-  readonly note?: string
-}
 
 const OUTCOMES: { readonly [outcome in AttemptOutcome]: true } = {
   success: true,
@@ -50,7 +20,7 @@ export const OUTCOME: TSchema = wordOf(namesOf(OUTCOMES))
 
 const instant = (description: string): TSchema => Type.Integer({ description })
 
-const EXAMPLE: ShownTask = {
+const EXAMPLE: RetryTask = {
   taskId: EXAMPLE_TASK_ID,
   status: 'PENDING',
   attemptNumber: 1,
@@ -149,16 +119,6 @@ export const ATTEMPT: TSchema = Type.Object(
   },
   { $id: 'Attempt', examples: [EXAMPLE_ATTEMPT] },
 )
-
-/** Why a task is not under way. */
-export interface Explanation {
-  readonly taskId: string
-  readonly status: TaskStatus
-  readonly explanation: string
-  readonly nextAttemptAt?: number
-  /** The gate that keeps it, if one does. */
-  readonly hold?: Hold
-}
 
 export const HOLD: TSchema = Type.Object({
   reason: wordOf(HOLD_REASONS),

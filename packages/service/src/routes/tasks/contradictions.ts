@@ -1,8 +1,8 @@
 import type { Problem, RetryPolicy } from '@secondwind/resilience'
 import { LONGEST_MS } from '../schemas/fields.ts'
-import type { RetryTaskInput } from '../schemas/task-input.ts'
+import type { TaskInput } from '../schemas/task-input.ts'
 
-type Given = Partial<RetryTaskInput>
+type Given = Partial<TaskInput>
 
 /** What each field alone cannot see: with another one, with the policy, with the clock. */
 export function contradictions(given: Given, policy: RetryPolicy | undefined, now: number): Problem[] {

@@ -16,7 +16,7 @@ import { DEFAULT_POLICY_ID, readPolicy } from '../policies/read-policy.ts'
 import { requestHash } from '../request-hash.ts'
 import { didYouMean } from '../requests/near-words.ts'
 import { isWellFormed } from '../requests/well-formed.ts'
-import { IDEMPOTENCY_KEY, type RetryTaskInput } from '../schemas/task-input.ts'
+import { IDEMPOTENCY_KEY, type TaskInput } from '../schemas/task-input.ts'
 import { refuseClosedIntake } from './closed-intake.ts'
 import { contradictions } from './contradictions.ts'
 import { FOUND_WRONG, refuseWrong, right, sure, valueOf, wrong, type Read } from './read.ts'
@@ -43,7 +43,7 @@ export interface Asked {
   readonly keyHeader?: string | undefined
 }
 
-type Given = Partial<RetryTaskInput>
+type Given = Partial<TaskInput>
 
 /** The task that was asked for. Throws the refusal, with everything that is wrong. */
 export async function readTask(asked: Asked, context: ApiContext, policies: PolicyBook): Promise<NewTask> {

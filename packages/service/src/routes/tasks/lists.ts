@@ -1,3 +1,4 @@
+import type { RetryTask } from '@secondwind/client'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { Page, TaskFilter } from '../../stores/task-store.ts'
@@ -22,7 +23,6 @@ import {
   type PageQuery,
 } from '../schemas/fields.ts'
 import { component, pageOf, parameters } from '../schemas/schema.ts'
-import type { ShownTask } from '../schemas/task.ts'
 import { ownTask } from './one-task.ts'
 import { taskView } from './task-view.ts'
 
@@ -105,6 +105,6 @@ export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
   )
 }
 
-export function taskPage({ items, nextCursor }: Page<Task>, context: ApiContext): Page<ShownTask> {
+export function taskPage({ items, nextCursor }: Page<Task>, context: ApiContext): Page<RetryTask> {
   return { items: items.map(task => taskView(task, context)), ...(nextCursor !== undefined && { nextCursor }) }
 }

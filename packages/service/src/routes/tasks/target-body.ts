@@ -1,10 +1,10 @@
-import type { RetryTaskInput } from '../schemas/task-input.ts'
+import type { TaskInput } from '../schemas/task-input.ts'
 import type { BodyRecord, TaskStore } from '../../stores/task-store.ts'
 import { isWellFormed } from '../requests/well-formed.ts'
 import { sayUnknownBody } from './enqueued.ts'
 import { right, wrong, type Read } from './read.ts'
 
-type Bodies = Pick<RetryTaskInput, 'body' | 'bodyBase64' | 'bodyRef' | 'method'>
+type Bodies = Pick<TaskInput, 'body' | 'bodyBase64' | 'bodyRef' | 'method'>
 
 /** RFC 4648 §4 and §5, with or without padding. */
 const BASE64 = /^(?:[A-Za-z\d+/]*|[A-Za-z\d_-]*)={0,2}$/

@@ -1,3 +1,4 @@
+import type { Explanation, RetryTask } from '@secondwind/client'
 import type { NewTask } from '../../task/accept.ts'
 import { explain } from '../../task/explain.ts'
 import { holdOn, type Dispatching, type Hold } from '../../task/lane-view.ts'
@@ -5,10 +6,9 @@ import { laneKey } from '../../task/lane.ts'
 import type { Task } from '../../task/task.ts'
 import { redactHeaders } from '../answers/redaction.ts'
 import type { ApiContext } from '../context.ts'
-import type { Explanation, ShownTask } from '../schemas/task.ts'
 
 /** A task for everybody's eyes: without its body, without secrets, with the sentence that says why it waits. */
-export function taskView(task: Task, context: ApiContext): ShownTask {
+export function taskView(task: Task, context: ApiContext): RetryTask {
   const { request, progress, state, policy, deadlineAt, metadata, callbackUrl, lastAttempt } = task
   return {
     taskId: task.taskId,
@@ -36,7 +36,7 @@ export function taskView(task: Task, context: ApiContext): ShownTask {
   }
 }
 
-function stateView(task: Task, context: ApiContext): Partial<ShownTask> {
+function stateView(task: Task, context: ApiContext): Partial<RetryTask> {
   const { state } = task
   switch (state.status) {
     case 'PENDING':
