@@ -5,6 +5,7 @@ import { describe, it } from 'vitest'
 import { NO_LIMITS } from '../stores/conformance/exam.test-kit.ts'
 import { newTask, TENANT } from '../stores/conformance/tasks.test-kit.ts'
 import { openMemoryStore } from '../stores/memory/memory-store.ts'
+import type { Callback } from '../task/callback.ts'
 import type { Task } from '../task/task.ts'
 import { CallbackRunner } from './callback-runner.ts'
 
@@ -33,8 +34,9 @@ async function setting({ perLane = Infinity } = {}) {
     const filter = { tenant: TENANT, destination: 'https://told.example' }
     return (await store.list({ filter, limit: 100 })).items
   }
+  const due = async (): Promise<readonly Callback[]> => (await store.callbacks({ limit: 1_000, perLane: 1_000 })).items
   const allow = (): Promise<unknown> => store.putPolicy({ tenant: TENANT, policyId, document })
-  return { clock, store, runner, problems, cancelled, callbackTasks, allow }
+  return { clock, store, runner, problems, cancelled, callbackTasks, due, allow }
 }
 
 describe('a callback', () => {
@@ -43,8 +45,8 @@ describe('a callback', () => {
     await allow()
     await cancelled()
     const taskId = await cancelled('https://told.example/ends?a=b')
+    assert.equal(await runner.step(), true)
     assert.equal(await runner.step(), false)
-    await runner.step()
     const [task, ...others] = await callbackTasks()
     assert.equal(others.length, 0)
     const { request, callbackUrl, idempotencyKey, policyId, tenant } = task!
@@ -64,29 +66,44 @@ describe('a callback', () => {
   })
 
   it('is made once, though its maker is cut off before it can strike it out', async () => {
-    const { runner, cancelled, callbackTasks, allow, store } = await setting()
+    const { runner, cancelled, callbackTasks, due, allow, store } = await setting()
     await allow()
     await cancelled('https://told.example/ends')
-    const { callbacks } = await store.callbacks({ limit: 10 })
+    const callbacks = await due()
     const strike = store.strikeCallbacks.bind(store)
     store.strikeCallbacks = () => Promise.reject(new Error('cut off'))
     await assert.rejects(runner.step(), /cut off/)
     store.strikeCallbacks = strike
-    assert.deepEqual((await store.callbacks({ limit: 10 })).callbacks, callbacks)
+    assert.deepEqual(await due(), callbacks)
     await runner.step()
     assert.equal((await callbackTasks()).length, 1)
-    assert.deepEqual((await store.callbacks({ limit: 10 })).callbacks, [])
+    assert.deepEqual(await due(), [])
   })
 
   it('stays due while there is no room for it, or no policy to send it by', async () => {
-    const { runner, cancelled, callbackTasks, allow, store } = await setting({ perLane: 1 })
+    const { runner, cancelled, callbackTasks, due, allow } = await setting({ perLane: 1 })
     for (let n = 0; n < 3; n++) await cancelled('https://told.example/ends')
     await runner.step()
     assert.equal((await callbackTasks()).length, 0)
     await allow()
     await runner.step()
     assert.equal((await callbackTasks()).length, 1)
-    assert.equal((await store.callbacks({ limit: 10 })).callbacks.length, 2)
+    assert.equal((await due()).length, 2)
+  })
+
+  it('is made though any number of others find no room before it', async () => {
+    const { runner, cancelled, callbackTasks, due, allow, clock } = await setting({ perLane: 1 })
+    await allow()
+    for (const full of ['https://a.example/', 'https://full.example/', 'https://z.example/'])
+      for (let n = 0; n < 150; n++) await cancelled(`${full}${n}`)
+    await cancelled('https://told.example/ends')
+    const stop = new AbortController()
+    const running = runner.run(stop.signal)
+    await clock.advance(1_000)
+    assert.equal((await callbackTasks()).length, 1)
+    assert.equal((await due()).length, 3 * 149)
+    stop.abort()
+    await running
   })
 
   it('is looked for as long as the service runs, whatever goes wrong meanwhile', async () => {

@@ -6,8 +6,7 @@ import type { Clock, Random } from '@secondwind/resilience'
 import { newTaskId } from '../new-task-id.ts'
 import type { BacklogLimits, TaskStore } from '../stores/task-store.ts'
 import { accept, type NewTask } from '../task/accept.ts'
-import { callbackOrder, callbackText, type Callback } from '../task/callback.ts'
-import { destinationOf } from '../task/destination.ts'
+import { callbackOrder, callbackText, laneOfCallback, type Callback } from '../task/callback.ts'
 
 interface CallbackRunnerOptions {
   readonly store: TaskStore
@@ -22,11 +21,17 @@ interface CallbackRunnerOptions {
 /** The policy that callbacks go by. */
 const POLICY_ID = 'default'
 
-const PAGE = 100
+const PAGE = 200
+/** A destination that takes no more keeps no other waiting. */
+const PER_LANE = 100
 const LOOK_MS = 500
 
 export class CallbackRunner {
   readonly #options: CallbackRunnerOptions
+  /** How far the round through all lanes has come. */
+  #cursor: string | undefined
+  /** In this round something could be done. */
+  #isWorthwhile = false
 
   constructor(options: CallbackRunnerOptions) {
     this.#options = options
@@ -46,10 +51,21 @@ export class CallbackRunner {
     }
   }
 
-  /** One page of what is due; answers whether there is more that can be done now. */
+  /** One page of a round; answers whether the round goes on, or the next one may find more to do. */
   async step(): Promise<boolean> {
+    const cursor = this.#cursor
+    const ask = { limit: PAGE, perLane: PER_LANE, ...(cursor !== undefined && { cursor }) }
+    const { items, nextCursor } = await this.#options.store.callbacks(ask)
+    // Before anything can fail: one page must not keep the others.
+    this.#cursor = nextCursor
+    if (cursor === undefined) this.#isWorthwhile = false
+    if (await this.#tell(items)) this.#isWorthwhile = true
+    return nextCursor !== undefined || this.#isWorthwhile
+  }
+
+  /** Whether any of them has a task now. */
+  async #tell(callbacks: readonly Callback[]): Promise<boolean> {
     const { store, backlog, onProblem } = this.#options
-    const { callbacks } = await store.callbacks({ limit: PAGE })
     if (callbacks.length === 0) return false
     const made = await Promise.all(callbacks.map(async callback => ({ callback, task: await this.#taskOf(callback) })))
     const ready = made.flatMap(({ callback, task }) => (task === undefined ? [] : { callback, task }))
@@ -62,16 +78,15 @@ export class CallbackRunner {
     for (const [at, { kind }] of results.entries())
       if (kind === 'conflict') onProblem(new Error(`${ready[at]!.callback.taskId}: the key of its callback is taken`))
     await store.strikeCallbacks(done)
-    return done.length === PAGE
+    return done.length > 0
   }
 
   /** Undefined while its tenant has no policy to send it by. */
   async #taskOf(callback: Callback): Promise<NewTask | undefined> {
     const { store, random, now } = this.#options
-    const { tenant, callbackUrl } = callback
-    const policy = await store.policy({ tenant, policyId: POLICY_ID })
+    const policy = await store.policy({ tenant: callback.tenant, policyId: POLICY_ID })
     if (policy === undefined) return undefined
-    const taskId = newTaskId({ tenant, destination: destinationOf(new URL(callbackUrl)) }, now(), random)
+    const taskId = newTaskId(laneOfCallback(callback), now(), random)
     const order = callbackOrder(callback, { taskId, body: Buffer.from(callbackText(callback)) })
     return accept(order, { ...policy, isInline: false }, { now: now(), roll: random() })
   }

@@ -1,6 +1,7 @@
 import type { GiveUpReason } from '@secondwind/resilience'
 import type { TaskOrder } from './accept.ts'
 import { destinationOf } from './destination.ts'
+import type { Lane } from './lane.ts'
 import type { Task } from './task.ts'
 
 /** The end of a task, for whoever wants to hear of it. */
@@ -23,6 +24,11 @@ export function callbackOf({ tenant, callbackUrl, taskId, progress, state }: Tas
   return { tenant, callbackUrl, taskId, generation, status: state.status, ...reason, attemptNumber }
 }
 
+/** The lane that it is told in. */
+export function laneOfCallback({ tenant, callbackUrl }: Pick<Callback, 'tenant' | 'callbackUrl'>): Lane {
+  return { tenant, destination: destinationOf(new URL(callbackUrl)) }
+}
+
 /** Each generation of a task ends once, and is told of once: the key sees to it. */
 export function callbackKey({ taskId, generation }: Pick<Callback, 'taskId' | 'generation'>): string {
   return `callback-${taskId}-${generation}`
@@ -38,14 +44,12 @@ export function callbackOrder(
   callback: Callback,
   order: { readonly taskId: string; readonly body: Uint8Array },
 ): TaskOrder {
-  const { tenant, callbackUrl } = callback
   const key = callbackKey(callback)
   return {
     taskId: order.taskId,
-    tenant,
-    destination: destinationOf(new URL(callbackUrl)),
+    ...laneOfCallback(callback),
     request: {
-      targetUrl: callbackUrl,
+      targetUrl: callback.callbackUrl,
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: order.body,

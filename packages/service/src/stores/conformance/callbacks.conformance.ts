@@ -7,7 +7,7 @@ import { giveUp, nextGeneration, PARTITION, QUEUE, LANE, retryAt, succeed, TENAN
 const callbackUrl = 'https://told.example/ends'
 
 async function due({ store }: Setting): Promise<readonly Callback[]> {
-  return (await store.callbacks({ limit: 100 })).callbacks
+  return (await store.callbacks({ limit: 100, perLane: 100 })).items
 }
 
 export function examineCallbacks(open: OpenStore): void {
@@ -30,7 +30,7 @@ export function examineCallbacks(open: OpenStore): void {
         { ...about, taskId: lost, status: 'EXHAUSTED', reason: 'permanent', attemptNumber: 1 },
         { ...about, taskId: dropped, status: 'CANCELLED', attemptNumber: 0 },
       ])
-      assert.equal((await store.callbacks({ limit: 2 })).callbacks.length, 2)
+      assert.equal((await store.callbacks({ limit: 2, perLane: 100 })).items.length, 2)
     })
 
     it('is due for a deadline that passed, and for a task that was cancelled under way', async () => {
@@ -71,6 +71,22 @@ export function examineCallbacks(open: OpenStore): void {
         (await due(setting)).map(({ generation, status }) => [generation, status]),
         [[2, 'SUCCEEDED']],
       )
+    })
+
+    it('is found however many are due elsewhere: each lane has its share, and a page goes on with the next lane', async () => {
+      const { ended, store } = await sit(open)
+      const ids: string[] = []
+      for (const at of ['c.example/', 'a.example/1', 'a.example/2', 'a.example/1', 'b.example/'])
+        ids.push((await ended(succeed, { callbackUrl: `https://${at}` })).taskId)
+      const [ofC, first, second, third, ofB] = ids
+      const idsOf = (callbacks: readonly Callback[]): string[] => callbacks.map(({ taskId }) => taskId)
+      const one = await store.callbacks({ limit: 3, perLane: 2 })
+      const two = await store.callbacks({ limit: 3, perLane: 2, cursor: one.nextCursor! })
+      assert.deepEqual([idsOf(one.items), idsOf(two.items)], [[first, second, ofB], [ofC]])
+      assert.equal(two.nextCursor, undefined)
+      await store.strikeCallbacks(one.items)
+      const again = await store.callbacks({ limit: 3, perLane: 2 })
+      assert.deepEqual(idsOf(again.items), [third, ofC])
     })
 
     it('outlives its process', async context => {

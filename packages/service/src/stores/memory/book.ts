@@ -1,7 +1,8 @@
 import type { NewTask } from '../../task/accept.ts'
-import { callbackKey, callbackOf, type Callback } from '../../task/callback.ts'
+import { callbackOf } from '../../task/callback.ts'
 import { laneKey, partitionOf, queueKey } from '../../task/lane.ts'
 import type { AttemptRow, Queue, Task, TaskStatus } from '../../task/task.ts'
+import { CallbackBook } from './callback-book.ts'
 import { CauseBook } from './cause-book.ts'
 import { Line, type Place } from './line.ts'
 import { ReplayBook } from './replay-book.ts'
@@ -53,8 +54,7 @@ export class Book {
   readonly dead: Line<Entry> = new Line()
   readonly causes: CauseBook = new CauseBook()
   readonly replays: ReplayBook = new ReplayBook()
-  /** Due, in the order of their ends. */
-  readonly callbacks: Map<string, Callback> = new Map()
+  readonly callbacks: CallbackBook = new CallbackBook()
   readonly lanes: Map<string, Tally> = new Map()
   readonly total: Tally = emptyTally()
   readonly #byId = new Map<string, Entry>()
@@ -116,7 +116,7 @@ export class Book {
     this.#enter(entry)
     this.replays.count(before, entry.task)
     const callback = callbackOf(entry.task)
-    if (callback !== undefined) this.callbacks.set(callbackKey(callback), callback)
+    if (callback !== undefined) this.callbacks.add(callback)
     return entry.task
   }
 

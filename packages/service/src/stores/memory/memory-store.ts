@@ -1,5 +1,4 @@
 import type { Clock } from '@secondwind/resilience'
-import { callbackKey } from '../../task/callback.ts'
 import { createStewards } from '../stewards.ts'
 import { createStoreClock } from '../store-clock.ts'
 import { StoreUnavailableError, type Answer, type AuditLine, type Changed, type TaskStore } from '../task-store.ts'
@@ -120,10 +119,10 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
     policies: ask => read(() => policies.list(ask)),
     policyVersions: ask => read(() => policies.versions(ask)),
 
-    callbacks: ({ limit }) => apply(() => ({ callbacks: [...book.callbacks.values()].slice(0, limit) })),
+    callbacks: ask => apply(() => book.callbacks.due(ask)),
     strikeCallbacks: ends =>
       apply(() => {
-        for (const end of ends) book.callbacks.delete(callbackKey(end))
+        for (const end of ends) book.callbacks.strike(end)
         return {}
       }),
 

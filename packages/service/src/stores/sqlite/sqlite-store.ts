@@ -19,6 +19,7 @@ const CURSORS = {
   memories: cursorOf('memories', 'string'),
   records: cursorOf('records', 'string'),
   auditTrail: cursorOf('audit', 'number'),
+  callbacks: cursorOf('callbacks', 'string'),
   policies: cursorOf('policies', 'string'),
   policyVersions: cursorOf('policy versions', 'number'),
 } as const
@@ -134,8 +135,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
       pageOf(await threads.read('policyVersions', from(ask, CURSORS.policyVersions)), CURSORS.policyVersions),
 
     async callbacks(ask) {
-      const { now, answer } = await threads.write('callbacks', ask)
-      return { now, callbacks: answer }
+      const { now, answer } = await threads.write('callbacks', from(ask, CURSORS.callbacks))
+      return { now, ...pageOf(answer, CURSORS.callbacks) }
     },
     async strikeCallbacks(ends) {
       const { now } = await threads.write('strikeCallbacks', ends)

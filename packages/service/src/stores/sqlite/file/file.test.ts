@@ -3,6 +3,7 @@ import { chmodSync, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, onTestFinished } from 'vitest'
 import { temporaryDirectory } from '../sqlite.test-kit.ts'
+import { createCallbacks } from '../tables/callbacks.ts'
 import { connect, type Connection } from './connection.ts'
 import { DATA_FILE, migrate, openFile } from './file.ts'
 import { MIGRATIONS } from './migrations.ts'
@@ -79,6 +80,20 @@ describe('migrations', () => {
       [1, 6_000],
       [2, 5_000],
     ])
+  })
+
+  it('give callbacks that were due before they had lanes one each, so that all are found', () => {
+    const file = connection()
+    migrate(file, 'path', MIGRATIONS.slice(0, 7))
+    const insert = file.write(`insert into callback (task_id, generation, tenant, callback_url, status, attempt_number)
+      values (?, 1, 'acme', ?, 'SUCCEEDED', 1)`)
+    for (const taskId of ['first', 'second']) insert(taskId, `https://told.example/${taskId}`)
+    migrate(file, 'path')
+    const { items } = createCallbacks(file).due({ limit: 10, perLane: 1 })
+    assert.deepEqual(
+      items.map(({ taskId }) => taskId),
+      ['first', 'second'],
+    )
   })
 
   it('leave a file as it was when one of them fails', () => {

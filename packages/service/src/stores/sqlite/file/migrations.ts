@@ -135,4 +135,11 @@ export const MIGRATIONS: readonly string[] = [
     unique (task_id, generation)
   );
   `,
+
+  // By the lane that they are told in, so that none stands before another; of those of before each has one of its own.
+  `
+  alter table callback add column lane text not null default '';
+  update callback set lane = tenant || ' ' || callback_url;
+  create index callback_of_lane on callback (lane);
+  `,
 ]

@@ -1,7 +1,9 @@
 import type { GiveUpReason } from '@secondwind/resilience'
-import type { Callback } from '../../../task/callback.ts'
-import type { EndName } from '../../task-store.ts'
+import { laneOfCallback, type Callback } from '../../../task/callback.ts'
+import { laneKey } from '../../../task/lane.ts'
+import type { CallbacksPage, EndName } from '../../task-store.ts'
 import type { Connection } from '../file/connection.ts'
+import type { From, Slice } from '../rows/slice.ts'
 
 /** Ends that somebody wants to hear of. */
 export interface Callbacks {
@@ -10,11 +12,13 @@ export interface Callbacks {
   /** Where the end of this task is to be told; nearly always nowhere, and then nothing is read. */
   urlOf(seq: number): string | undefined
   add(callback: Callback): void
-  due(limit: number): Callback[]
+  due(ask: DueCallbacks): Slice<Callback, [lane: string]>
   strike(end: EndName): void
   /** Reads whether any task has one. */
   recall(): void
 }
+
+export type DueCallbacks = From<CallbacksPage, [lane: string]>
 
 type CallbackRow = [
   taskId: string,
@@ -36,10 +40,11 @@ export function createCallbacks(connection: Connection): Callbacks {
   )
   const readUrl = connection.row<[string | null]>('select callback_url from task where seq = ?')
   const insert = connection.write(
-    `insert into callback (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+    `insert into callback (${COLUMNS}, lane) values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
   )
+  const readLane = connection.row<[string]>('select lane from callback where lane > ? order by lane limit 1')
   const readDue = connection.rows<CallbackRow>(
-    `select ${COLUMNS} from callback where callback_id > 0 order by callback_id limit ?`,
+    `select ${COLUMNS} from callback where lane = ? order by callback_id limit ?`,
   )
   const remove = connection.write('delete from callback where task_id = ? and generation = ?')
   let isExpected = false
@@ -48,10 +53,21 @@ export function createCallbacks(connection: Connection): Callbacks {
       isExpected = true
     },
     urlOf: seq => (isExpected ? (readUrl(seq)?.[0] ?? undefined) : undefined),
-    add({ taskId, generation, tenant, callbackUrl, status, reason, attemptNumber }) {
-      insert(taskId, generation, tenant, callbackUrl, status, reason ?? null, attemptNumber)
+    add(callback) {
+      const { taskId, generation, tenant, callbackUrl, status, reason, attemptNumber } = callback
+      const lane = laneKey(laneOfCallback(callback))
+      insert(taskId, generation, tenant, callbackUrl, status, reason ?? null, attemptNumber, lane)
     },
-    due: limit => readDue(limit).map(callbackOf),
+    due({ limit, perLane, from: [behind] = [''] }) {
+      const items: Callback[] = []
+      for (let lane = readLane(behind)?.[0]; lane !== undefined;) {
+        items.push(...readDue(lane, Math.min(perLane, limit - items.length)).map(callbackOf))
+        const next = readLane(lane)?.[0]
+        if (items.length >= limit && next !== undefined) return { items, next: [lane] }
+        lane = next
+      }
+      return { items, next: null }
+    },
     strike: ({ taskId, generation }) => void remove(taskId, generation),
     recall() {
       isExpected = readAny() !== undefined

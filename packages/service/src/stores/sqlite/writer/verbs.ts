@@ -37,6 +37,7 @@ import type {
 } from '../../task-store.ts'
 import type { From, Slice } from '../rows/slice.ts'
 import type { HeldRows, SettlementRow } from '../rows/task-rows.ts'
+import type { DueCallbacks } from '../tables/callbacks.ts'
 import { putBody, sweepBodies } from './bodies.ts'
 import { claim, endedLeases, type ClaimReply } from './claim.ts'
 import { enqueue, type EnqueueAsk } from './enqueue.ts'
@@ -75,7 +76,7 @@ export interface WriterVerbs {
   counters(ask: null): Counters
   putPolicy(ask: NewPolicy): PutPolicy
   policy(ask: { readonly name: PolicyName; readonly version?: number }): PolicyRecord | undefined
-  callbacks(ask: { readonly limit: number }): Callback[]
+  callbacks(ask: DueCallbacks): Slice<Callback, [lane: string]>
   strikeCallbacks(ends: readonly EndName[]): null
   writeRecord(ask: WriteRecord): WrittenRecord
   record(name: RecordName): OperatorRecord | undefined
@@ -128,7 +129,7 @@ export const VERBS: { readonly [V in Verb]: (writer: Writer, ask: AskOf<V>) => A
   counters: ({ lanes }) => ({ tasks: { ...lanes.totals } }),
   putPolicy,
   policy: ({ policies }, { name, version }) => policies.read(name, version),
-  callbacks: ({ callbacks }, { limit }) => callbacks.due(limit),
+  callbacks: ({ callbacks }, ask) => callbacks.due(ask),
   strikeCallbacks({ callbacks }, ends) {
     for (const end of ends) callbacks.strike(end)
     return null
