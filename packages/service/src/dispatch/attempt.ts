@@ -8,7 +8,7 @@
 import { NOT_ARMED, type Alarm, type Outcome, type RetryPolicy } from '@secondwind/resilience'
 import { lane as lanes } from '@secondwind/resilience/rules'
 import type { Sending, TargetAnswer } from '../targets/target.ts'
-import { controlOn } from '../task/orders.ts'
+import { controlOn, passesPauses } from '../task/orders.ts'
 import { abandon, expire, settle, type AttemptResult, type Settlement } from '../task/settle.ts'
 import type { ClaimedTask, TaskRequest } from '../task/task.ts'
 import { startOf } from '../task/task-change.ts'
@@ -191,7 +191,7 @@ export class Attempt implements Alarm {
     const { queue } = this.#task
     if (partition.phase === 'gone' || !this.#setting.steering.isFresh) return undefined
     if (controlOn(orders, queue, now) !== undefined) return undefined
-    const isByHand = queue.rank === 'urgent'
+    const isByHand = passesPauses(orders, queue.rank, now)
     return lanes.start(
       policy,
       state,

@@ -3,7 +3,7 @@ import { lane as lanes, laneChange, type LanePolicy, type shares } from '@second
 import { isInScope, type QueueScope } from '../task/control.ts'
 import { queueOf } from '../task/lane.ts'
 import type { HoldReason } from '../task/lane-view.ts'
-import { gatesAt, type Orders } from '../task/orders.ts'
+import { gatesAt, passesPauses, type Orders } from '../task/orders.ts'
 import { newTrial, type Trial, type Watch } from '../task/stop-rule.ts'
 import type { Queue } from '../task/task.ts'
 import type { ServedPartition } from './served-partition.ts'
@@ -113,7 +113,7 @@ export class ServedLane implements Alarm {
     const { policy, state, orders } = this
     const allowed = lanes.allowance(policy, state, now, underWay)
     const gates = gatesAt(orders.queues, policy.limit, now, scope => this.#begunIn(scope))
-    return { allowed, gates }
+    return { allowed, gates, passes: rank => passesPauses(orders, rank, now) }
   }
 
   /** A task of this queue was claimed, or what was claimed has ended. */

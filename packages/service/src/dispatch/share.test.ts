@@ -4,6 +4,7 @@ import { describe, it } from 'vitest'
 import type { lane as lanes } from '@secondwind/resilience/rules'
 import { isInScope } from '../task/control.ts'
 import type { QueueGate } from '../task/orders.ts'
+import { isByHand } from '../task/lane.ts'
 import { RANKS, type QueueKind, type Rank } from '../task/task.ts'
 import { portionsOf, prospectOf, type Openings, type WaitingQueue } from './share.ts'
 
@@ -15,8 +16,10 @@ function waiting(kind: QueueKind, rank: Rank, dueAgoMs: number, likely = 8, poli
   return { queue: { policyId, kind, rank }, dueAt: NOW - dueAgoMs, likely }
 }
 
+const isByOperator = (rank: Rank): boolean => rank === 'urgent-by-operator'
+
 /** Without gates of single queues. */
-const open = (allowed: lanes.Allowance): Openings => ({ allowed, gates: [] })
+const open = (allowed: lanes.Allowance): Openings => ({ allowed, gates: [], passes: isByHand })
 
 const allow = (total: number, retry = total): Openings => open({ total, first: total, retry })
 
@@ -82,6 +85,13 @@ describe('a lane that is paused', () => {
     assert.deepEqual(show(portionsOf(queues, paused, 1, NOW)), ['urgent retry 1'])
   })
 
+  it('keeps what was asked for by somebody who may not pass', () => {
+    const openings = { ...open({ total: 1, first: 0, retry: 0, byHand: { total: 1 }, hold }), passes: isByOperator }
+    assert.deepEqual(prospectOf(queues, openings, AT), { most: 0, lookInMs: Infinity })
+    const both = [...queues, waiting('retry', 'urgent-by-operator', 0)]
+    assert.deepEqual(show(portionsOf(both, openings, 1, NOW)), ['urgent-by-operator retry 1'])
+  })
+
   it('is looked at again when what keeps that one too is over', () => {
     const byHand = { total: 0, hold: { reason: 'breaker-open', until: NOW + 700 } } as const
     const paused = open({ total: 0, first: 0, retry: 0, byHand, hold })
@@ -105,7 +115,7 @@ function gate(scope: QueueGate['scope'], room: number, until?: number): QueueGat
 describe('a gate of some queues', () => {
   it('keeps those of its scope, and the lane is looked at again when it opens', () => {
     const { allowed } = allow(20)
-    const openings = { allowed, gates: [gate({ kind: 'retry' }, 0, NOW + 400)] }
+    const openings = { ...open(allowed), gates: [gate({ kind: 'retry' }, 0, NOW + 400)] }
     const queues = [waiting('retry', 'urgent', 0), waiting('first', 'normal', 0)]
     assert.deepEqual(prospectOf(queues, openings, AT), { most: 8, lookInMs: 400 })
     assert.deepEqual(show(portionsOf(queues, openings, 20, NOW)), ['normal first 8'])
@@ -113,7 +123,7 @@ describe('a gate of some queues', () => {
 
   it('that opens by and by has its queues share its room', () => {
     const { allowed } = allow(20)
-    const openings = { allowed, gates: [gate({ policyId: 'default' }, 3)] }
+    const openings = { ...open(allowed), gates: [gate({ policyId: 'default' }, 3)] }
     const queues = [waiting('retry', 'normal', 1), waiting('first', 'normal', 0, 2)]
     assert.equal(prospectOf(queues, openings, AT).most, 3)
     assert.deepEqual(show(portionsOf(queues, openings, 20, NOW)), ['normal retry 3'])
@@ -148,8 +158,8 @@ describe('portions, whatever waits', () => {
             retry: Math.min(total, retry),
             hold: { reason: 'concurrency' } as const,
           }
-          const { most } = prospectOf(queues, { allowed, gates }, AT)
-          const portions = portionsOf(queues, { allowed, gates }, most, NOW)
+          const { most } = prospectOf(queues, { ...open(allowed), gates }, AT)
+          const portions = portionsOf(queues, { ...open(allowed), gates }, most, NOW)
           const sum = (scope: QueueGate['scope']): number =>
             portions.reduce((count, { of, count: more }) => count + (isInScope(scope, of.queue) ? more : 0), 0)
           assert.equal(sum({}), most)

@@ -2,7 +2,7 @@ import type { lane as lanes } from '@secondwind/resilience/rules'
 import { isInScope } from '../task/control.ts'
 import { standingAt } from '../task/lane.ts'
 import type { QueueGate } from '../task/orders.ts'
-import type { Queue } from '../task/task.ts'
+import type { Queue, Rank } from '../task/task.ts'
 
 /** A queue as far as the dispatcher knows it. */
 export interface WaitingQueue {
@@ -32,19 +32,18 @@ interface Instants {
 export interface Openings {
   readonly allowed: lanes.Allowance
   readonly gates: readonly QueueGate[]
+  /** Whether what has this rank passes a pause. */
+  readonly passes: (rank: Rank) => boolean
 }
 
-export function prospectOf(
-  queues: Iterable<WaitingQueue>,
-  { allowed, gates }: Openings,
-  { now, storeNow }: Instants,
-): Prospect {
+export function prospectOf(queues: Iterable<WaitingQueue>, openings: Openings, { now, storeNow }: Instants): Prospect {
+  const { allowed, gates } = openings
   const due = { first: 0, retry: 0, byHand: 0 }
   const open: WaitingQueue[] = []
   let lookInMs = Infinity
   for (const waiting of queues) {
     const { queue, dueAt, likely } = waiting
-    const pass = passOf(allowed, queue)
+    const pass = passOf(openings, queue)
     const opensInMs = Math.max(countOf(allowed, pass) > 0 ? 0 : opensIn(allowed, pass, now), gateIn(gates, queue, now))
     const lookMs = Math.max(dueAt - storeNow, opensInMs)
     if (lookMs > 0) lookInMs = Math.min(lookInMs, lookMs)
@@ -54,7 +53,7 @@ export function prospectOf(
     }
   }
   // Queues behind one gate share its room: only by dividing it is seen how many there are in all.
-  if (gates.length > 0) return { most: sum(portionsOf(open, { allowed, gates }, allowed.total, storeNow)), lookInMs }
+  if (gates.length > 0) return { most: sum(portionsOf(open, openings, allowed.total, storeNow)), lookInMs }
   const most = PASSES.reduce((all, pass) => all + Math.min(countOf(allowed, pass), due[pass]), 0)
   return { most: Math.min(allowed.total, most), lookInMs }
 }
@@ -70,15 +69,16 @@ export interface Portion<Waiting extends WaitingQueue> {
  */
 export function portionsOf<Waiting extends WaitingQueue>(
   queues: Iterable<Waiting>,
-  { allowed, gates }: Openings,
+  openings: Openings,
   slots: number,
   storeNow: number,
 ): Portion<Waiting>[] {
+  const { allowed, gates } = openings
   const left = { first: allowed.first, retry: allowed.retry, byHand: countOf(allowed, 'byHand') }
   const rooms = new Map(gates.map(gate => [gate, gate.room]))
   const portions: Portion<Waiting>[] = []
   for (const waiting of [...queues].filter(({ dueAt }) => dueAt <= storeNow).toSorted(byStanding)) {
-    const pass = passOf(allowed, waiting.queue)
+    const pass = passOf(openings, waiting.queue)
     const before = gates.filter(({ scope }) => isInScope(scope, waiting.queue))
     const count = Math.min(slots, left[pass], waiting.likely, ...before.map(gate => rooms.get(gate)!))
     if (count <= 0) continue
@@ -95,8 +95,8 @@ const PASSES = ['first', 'retry', 'byHand'] as const
 type Pass = (typeof PASSES)[number]
 
 /** As what a queue's tasks may start: in a pause, those that were asked for by hand alone. */
-function passOf({ byHand }: lanes.Allowance, { rank, kind }: Queue): Pass {
-  return byHand !== undefined && rank === 'urgent' ? 'byHand' : kind
+function passOf({ allowed, passes }: Openings, { rank, kind }: Queue): Pass {
+  return allowed.byHand !== undefined && passes(rank) ? 'byHand' : kind
 }
 
 function countOf(allowed: lanes.Allowance, pass: Pass): number {

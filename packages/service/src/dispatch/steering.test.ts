@@ -73,6 +73,23 @@ describe('a pause', () => {
     assert.deepEqual([await world.statusOf(first!), await world.statusOf(second!)], ['PENDING', 'SUCCEEDED'])
   })
 
+  it('of an operator holds what a tenant asked for before it, until it ends; not what an operator asks for', async () => {
+    const { world, by, set, setForAll } = await setting()
+    await set({ forced: { ...by, breaker: 'open' } })
+    await world.clock.advance(1_100)
+    const [theirs, ours] = [await world.enqueue(), await world.enqueue()]
+    await world.store.attemptNow(theirs.taskId)
+    await setForAll({ paused: { ...by, isByOperator: true } })
+    await set({})
+    await world.clock.advance(1_100)
+    await world.store.attemptNow(ours.taskId, { rank: 'urgent-by-operator' })
+    await world.clock.advance(5_000)
+    assert.deepEqual([await world.statusOf(theirs), await world.statusOf(ours)], ['PENDING', 'SUCCEEDED'])
+    await setForAll({})
+    await world.clock.advance(1_100)
+    assert.equal(await world.statusOf(theirs), 'SUCCEEDED')
+  })
+
   it('that ends by its own time needs nobody: the lane comes back step by step', async () => {
     const { world, by, startedAt, set, sentAt } = await setting({ behaviourOf: () => GOOD })
     await set({ paused: { ...by, until: startedAt + 5_000 } })

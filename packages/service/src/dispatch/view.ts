@@ -41,7 +41,7 @@ const STORE: Hold = { reason: 'store' }
 const SLOTS: Hold = { reason: 'slots' }
 
 /** What was said beside it, and whose word it was. */
-function inWords(hold: Hold | undefined, { control, paused }: Orders): Hold | undefined {
+function inWords(hold: Hold | undefined, { control, pauses: [paused] }: Orders): Hold | undefined {
   if (hold?.reason === 'kill-switch' && control !== undefined) return { ...hold, ...wordsOf(control) }
   if (hold?.reason !== 'paused' || paused === undefined) return hold
   const { reason: because, isByOperator } = paused

@@ -19,7 +19,7 @@ import type { Settlement } from '../task/settle.ts'
 import type { AttemptRow, ClaimedTask, Task, TaskStatus } from '../task/task.ts'
 import type { BodyStoring } from './body-records.ts'
 import type { CallbackStore } from './callback-records.ts'
-import type { AuditLine, OperatorStore } from './operator-records.ts'
+import type { OperatorStore } from './operator-records.ts'
 import type {
   AttemptsPage,
   Cause,
@@ -37,12 +37,14 @@ import type {
   TasksPage,
   VersionsPage,
 } from './records.ts'
+import type { AttemptNow, Changed, Operating } from './operating.ts'
 import type { Replay, ReplayStore } from './replays.ts'
 
 export type * from './body-records.ts'
 export type * from './callback-records.ts'
 export * from './operator-records.ts'
 export * from './store-errors.ts'
+export type * from './operating.ts'
 export type * from './records.ts'
 export type * from './replays.ts'
 
@@ -89,7 +91,7 @@ export interface TaskStore extends OperatorStore, ReplayStore, BodyStoring, Call
   // For operators; the line of the audit is written with the change, if there is one
   cancel(taskId: string, ask?: Operating): Promise<Answer & Changed>
   /** Due now, before all others of its lane. */
-  attemptNow(taskId: string, ask?: Operating): Promise<Answer & Changed>
+  attemptNow(taskId: string, ask?: AttemptNow): Promise<Answer & Changed>
   /** A dead letter's next generation, if it is still in the one that was read. */
   replay(ask: Replay): Promise<Answer & Changed>
 
@@ -256,21 +258,6 @@ export interface HeldLease {
   readonly taskId: string
   readonly token: string
 }
-
-/** How something is done to a task. */
-export interface Operating {
-  readonly audit?: AuditLine
-  /** The version it must have; left out: whatever it has. */
-  readonly ifVersion?: number
-}
-
-export type Changed =
-  | { readonly kind: 'changed'; readonly task: Task }
-  /** It is no longer the version that was asked for; `task` says what it is. */
-  | { readonly kind: 'conflict'; readonly task: Task }
-  /** Its status does not allow it; `task` says which it is. */
-  | { readonly kind: 'unchanged'; readonly task: Task }
-  | { readonly kind: 'unknown' }
 
 export interface Sweep {
   /** `SUCCEEDED` and `CANCELLED` tasks that ended before. */

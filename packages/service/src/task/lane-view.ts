@@ -1,4 +1,5 @@
 import { isInScope, type ControlLevel, type QueueScope } from './control.ts'
+import { isByHand } from './lane.ts'
 import type { Queue } from './task.ts'
 
 /** What can be said of a lane at a moment, to whoever asks why a task waits. */
@@ -46,8 +47,8 @@ export function holdOn(view: LaneView, queue: Queue): Hold | undefined {
 
 /** All of them, one behind another: first that of the whole lane, then its own. */
 export function holdsOn({ hold, policyHolds, retryHold }: LaneView, queue: Queue): readonly Hold[] {
-  // What was asked for by hand passes a pause.
-  const isPassed = hold?.reason === 'paused' && queue.rank === 'urgent'
+  // What was asked for by hand passes a pause; what a tenant asked for, none of an operator.
+  const isPassed = hold?.reason === 'paused' && isByHand(queue.rank) && (queue.rank !== 'urgent' || !hold.isByOperator)
   const own = policyHolds?.find(({ scope }) => isInScope(scope, queue))?.hold
   return [isPassed ? undefined : hold, own, queue.kind === 'retry' ? retryHold : undefined].filter(
     gate => gate !== undefined,

@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { describe, it } from 'vitest'
 import { laneOrders } from '@secondwind/resilience/rules'
 import { endOf, isInForce, reaches, type Control, type ControlLevel, type ControlScope } from './control.ts'
-import { controlOn, gatesAt, NO_ORDERS, ordersFor } from './orders.ts'
+import { controlOn, gatesAt, NO_ORDERS, ordersFor, passesPauses } from './orders.ts'
 import type { DestinationSettings } from './destination-settings.ts'
-import type { QueueKind } from './task.ts'
+import { RANKS, type QueueKind } from './task.ts'
 
 const NOW = 1_767_225_600_000
 const LANE = { tenant: 'acme', destination: 'https://api.example' }
@@ -195,8 +195,8 @@ describe("a destination's settings", () => {
       [short, long],
       [long, short],
     ]) {
-      const { lane, paused } = ordersOf({ paused: all! }, { paused: own! })
-      assert.deepEqual([lane.pause, paused], [{ until: NOW + 9 }, long])
+      const { lane, pauses } = ordersOf({ paused: all! }, { paused: own! })
+      assert.deepEqual([lane.pause, pauses], [{ until: NOW + 9 }, [long, short]])
     }
     assert.deepEqual(ordersOf({ paused: by }, { paused: long }).lane.pause, {})
     const ramps = ordersOf({ resumed: { ...by, rampMs: 5 } }, { resumed: by }).lane.ramps
@@ -224,6 +224,21 @@ describe("a destination's settings", () => {
 })
 
 describe('a pause', () => {
+  it('is passed by what was asked for by hand; that of an operator by what an operator asked for alone', () => {
+    const by = { since: NOW, by: 'local' }
+    const ordered = { ...by, isByOperator: true, until: NOW + 5 } as const
+    const passing = (all: DestinationSettings, own: DestinationSettings, now = NOW) =>
+      RANKS.filter(rank => passesPauses(ordersFor(LANE, [], { all, own }), rank, now))
+    assert.deepEqual(passing({}, { paused: by }), ['urgent-by-operator', 'urgent'])
+    assert.deepEqual(passing({}, { paused: ordered }), ['urgent-by-operator'])
+    assert.deepEqual(
+      passing({ paused: ordered }, { paused: by }),
+      ['urgent-by-operator'],
+      'one that ends later covers none',
+    )
+    assert.deepEqual(passing({ paused: ordered }, { paused: by }, NOW + 5), ['urgent-by-operator', 'urgent'])
+  })
+
   it('keeps its ramp behind another that ends later', () => {
     const setBy = { since: NOW, by: 'local' }
     const all = { paused: { ...setBy, until: NOW + 1_000, rampMs: 100_000 } }

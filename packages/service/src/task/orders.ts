@@ -12,17 +12,17 @@ import {
   type Paused,
   type Standing,
 } from './destination-settings.ts'
-import type { Lane } from './lane.ts'
+import { isByHand, type Lane } from './lane.ts'
 import { watchOf, type Watch } from './stop-rule.ts'
-import type { Queue } from './task.ts'
+import type { Queue, Rank } from './task.ts'
 
 export interface Orders {
   /** For the lane as a whole. */
   readonly lane: laneOrders.LaneOrders
   /** The control behind its kill switch, in force or over. */
   readonly control?: Control
-  /** The pause that lasts longest, in force or over. */
-  readonly paused?: Paused
+  /** Its pauses, in force or over; the one that lasts longest first. */
+  readonly pauses: readonly Paused[]
   /** For some of its queues. */
   readonly queues: readonly QueueOrder[]
   /** The ways back that are watched, now or later. */
@@ -35,25 +35,27 @@ export interface QueueOrder {
 }
 
 /** Most lanes have none: they share these. */
-export const NO_ORDERS: Orders = { lane: {}, queues: [], watches: [] }
+export const NO_ORDERS: Orders = { lane: {}, pauses: [], queues: [], watches: [] }
 
 export function ordersFor(lane: Lane, controls: readonly Control[], { all = {}, own = {} }: Standing = {}): Orders {
   const meant = controls.filter(control => control.level !== 'intake-off' && reaches(control, lane))
   const byEnd = meant.toSorted((left, right) => endOf(right) - endOf(left) || 0)
   const [whole, ...shorter] = byEnd.filter(control => isWholeLane(queuesOf(control)))
   const queues = byEnd.flatMap(control => (isWholeLane(queuesOf(control)) ? [] : { scope: queuesOf(control), control }))
-  const pauses = [all.paused, own.paused].filter(paused => paused !== undefined)
-  const paused = longestPause(pauses)
+  const pauses = [all.paused, own.paused]
+    .filter(pause => pause !== undefined)
+    .toSorted((left, right) => endOfPause(right) - endOfPause(left) || 0)
+  const [paused, ...covers] = pauses
   const covered = [
     ...shorter.flatMap(control => rampAfterEnd(endOf(control), control)),
-    ...pauses.flatMap(other => (other === paused ? [] : rampAfterEnd(other.until, other))),
+    ...covers.flatMap(other => rampAfterEnd(other.until, other)),
   ]
   const byRecord = settingsOrders({ all, own }, paused, covered)
   if (whole === undefined && queues.length === 0 && Object.keys(byRecord).length === 0) return NO_ORDERS
   return {
     lane: { ...byRecord, ...(whole !== undefined && { kill: termOf(whole) }) },
     ...(whole !== undefined && { control: whole }),
-    ...(paused !== undefined && { paused }),
+    pauses,
     queues,
     watches: [...watchesOf(all, true), ...watchesOf(own, false), ...meant.flatMap(watchAfter)],
   }
@@ -63,9 +65,8 @@ function isWholeLane(scope: QueueScope): boolean {
   return Object.keys(scope).length === 0
 }
 
-function longestPause([one, other]: readonly Paused[]): Paused | undefined {
-  if (one === undefined || other === undefined) return one
-  return (other.until ?? Infinity) > (one.until ?? Infinity) ? other : one
+function endOfPause({ until = Infinity }: Paused): number {
+  return until
 }
 
 function settingsOrders(
@@ -164,6 +165,12 @@ export function gatesAt(
     const room = Math.max(0, allowed - count)
     return [{ scope, control, room, reason: 'slow-start', until: ramp.reachesUnder(way, count + 1, limit) }]
   })
+}
+
+/** What somebody asked for by hand passes a pause; what a tenant asked for, whenever that was, none of an operator. */
+export function passesPauses({ pauses }: Orders, rank: Rank, now: number): boolean {
+  if (rank !== 'urgent') return isByHand(rank)
+  return !pauses.some(pause => pause.isByOperator && now < endOfPause(pause))
 }
 
 /** The kill switch that a queue stands behind now: that of its lane, or one of its own. */

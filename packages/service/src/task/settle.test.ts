@@ -101,7 +101,7 @@ describe('the end of an attempt', () => {
       const { next } = settle(claimed({}, { rank }), POLICY, resultOf(BUSY), MOMENT)
       return next.status === 'PENDING' ? next.queue.rank : undefined
     }
-    assert.deepEqual(RANKS.map(rankAfter), ['normal', 'high', 'normal', 'low'])
+    assert.deepEqual(RANKS.map(rankAfter), ['normal', 'normal', 'high', 'normal', 'low'])
   })
 
   it('counts one attempt, whatever came of it, and writes its row with that number', () => {

@@ -1,4 +1,5 @@
 import { decide, type GiveUpReason, type Outcome, type RetryPolicy, type Moment } from '@secondwind/resilience'
+import { isByHand } from './lane.ts'
 import type { AttemptEnd, AttemptRow, CapturedResponse, ClaimedTask, Progress, Queue } from './task.ts'
 
 /** What came of one attempt. */
@@ -76,7 +77,7 @@ function nextOf(task: ClaimedTask, progress: Progress, decision: ReturnType<type
         status: 'PENDING',
         dueAt: decision.at,
         // An urgent attempt is one attempt; a replay stays behind live traffic to its end.
-        queue: { ...task.queue, kind: 'retry', rank: task.queue.rank === 'urgent' ? 'normal' : task.queue.rank },
+        queue: { ...task.queue, kind: 'retry', rank: isByHand(task.queue.rank) ? 'normal' : task.queue.rank },
         progress: { ...progress, previousDelayMs: decision.state.previousDelayMs },
       }
   }

@@ -45,10 +45,13 @@ export interface Queue {
 /** First attempts flow while a retry budget is empty; retries wait. */
 export type QueueKind = 'first' | 'retry'
 
-/** `urgent`: an operator asked for an attempt now. `low`: replays, which yield to live traffic. */
-export type Rank = 'urgent' | 'high' | 'normal' | 'low'
+/** `low`: replays, which yield to live traffic. */
+export type Rank = RankByHand | 'high' | 'normal' | 'low'
 
-export const RANKS: readonly Rank[] = ['urgent', 'high', 'normal', 'low']
+/** Somebody asked for an attempt now: whoever runs the service, or the tenant. */
+export type RankByHand = 'urgent-by-operator' | 'urgent'
+
+export const RANKS: readonly Rank[] = ['urgent-by-operator', 'urgent', 'high', 'normal', 'low']
 
 /** What was accepted: it never changes. */
 export interface AcceptedTask {

@@ -104,9 +104,11 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
     async (request, reply) => {
       const own = await ownTask(request, context)
       const { taskId } = own
-      if (!callerOf(request).isOperator) refuseBehindForeignPause(await standingNow(laneKey(own), context))
+      const { isOperator } = callerOf(request)
+      if (!isOperator) refuseBehindForeignPause(await standingNow(laneKey(own), context))
+      const rank = isOperator ? 'urgent-by-operator' : 'urgent'
       const task = changed(
-        await store.attemptNow(taskId, operating(request, 'task.attempt-now')),
+        await store.attemptNow(taskId, { ...operating(request, 'task.attempt-now'), rank }),
         taskId,
         'Only a PENDING task has a next attempt.',
       )

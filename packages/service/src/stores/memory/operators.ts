@@ -1,11 +1,13 @@
 import type { Task } from '../../task/task.ts'
-import type { Changed, Operating, Replay } from '../task-store.ts'
+import type { AttemptNow, Changed, Operating, Replay } from '../task-store.ts'
 import type { Book } from './book.ts'
 import type { HintBoard } from './hint-board.ts'
 
 interface Operated extends Pick<Operating, 'ifVersion'> {
   readonly taskId: string
 }
+
+type Hurried = Operated & Pick<AttemptNow, 'rank'>
 
 export function cancel(book: Book, { taskId, ifVersion }: Operated, now: number): Changed {
   const entry = book.find(taskId)
@@ -26,13 +28,18 @@ export function cancel(book: Book, { taskId, ifVersion }: Operated, now: number)
   }
 }
 
-export function attemptNow(book: Book, hints: HintBoard, { taskId, ifVersion }: Operated, now: number): Changed {
+export function attemptNow(
+  book: Book,
+  hints: HintBoard,
+  { taskId, ifVersion, rank = 'urgent' }: Hurried,
+  now: number,
+): Changed {
   const entry = book.find(taskId)
   if (entry === undefined) return { kind: 'unknown' }
   if (isOther(entry.task, ifVersion)) return { kind: 'conflict', task: entry.task }
   const { state } = entry.task
   if (state.status !== 'PENDING') return { kind: 'unchanged', task: entry.task }
-  const queue = { ...state.queue, rank: 'urgent' } as const
+  const queue = { ...state.queue, rank }
   const task = book.write(entry, { state: { status: 'PENDING', nextAttemptAt: now, queue } })
   hints.note(entry)
   return changed(task)

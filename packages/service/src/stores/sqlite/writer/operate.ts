@@ -1,6 +1,6 @@
 import { queueKey, queueOf } from '../../../task/lane.ts'
 import type { Queue } from '../../../task/task.ts'
-import type { Changed, Operating, Replay } from '../../task-store.ts'
+import type { AttemptNow, Changed, Operating, Replay } from '../../task-store.ts'
 import type { Standing } from '../rows/standing.ts'
 import { progressRow, type ProgressRow } from '../rows/task-rows.ts'
 import type { LaneEntry } from '../tables/lanes.ts'
@@ -11,6 +11,8 @@ import type { Writer } from './writer.ts'
 export interface OperatedTask extends Operating {
   readonly taskId: string
 }
+
+export type HurriedTask = OperatedTask & AttemptNow
 
 /** What an operator wants of one task, if its status allows it. */
 type Operation = (task: Operated) => boolean
@@ -41,16 +43,16 @@ export function cancel(writer: Writer, ask: OperatedTask): Changed {
 }
 
 /** Moves a waiting task to the front of its lane. */
-export function attemptNow(writer: Writer, ask: OperatedTask): Changed {
+export function attemptNow(writer: Writer, ask: HurriedTask): Changed {
   const { now, leases, lanes, waiting } = writer
-  const { taskId } = ask
+  const { taskId, rank = 'urgent' } = ask
   return operate(writer, ask, ({ seq, standing }) => {
     if (standing.status !== 'PENDING' || leases.find(taskId) !== undefined) return false
     const { queueId, dueAt, progress } = standing
     const [, , , version] = waiting.find(queueId, dueAt, seq)!
     waiting.remove(queueId, dueAt, seq)
     const { key, lane } = lanes.queueBy(queueId)
-    const queue: Queue = { ...queueOf(key), rank: 'urgent' }
+    const queue: Queue = { ...queueOf(key), rank }
     wait(writer, { seq, lane, standing, queue, version: version + 1, progress, dueAt: now })
     return true
   })

@@ -41,7 +41,7 @@ import type { DueCallbacks } from '../tables/callbacks.ts'
 import { putBody, sweepBodies } from './bodies.ts'
 import { claim, endedLeases, type ClaimReply } from './claim.ts'
 import { enqueue, type EnqueueAsk } from './enqueue.ts'
-import { attemptNow, cancel, replay, replayMany, type OperatedTask } from './operate.ts'
+import { attemptNow, cancel, replay, replayMany, type HurriedTask, type OperatedTask } from './operate.ts'
 import { putPolicy } from './put-policy.ts'
 import { recount } from './recount.ts'
 import { release } from './release.ts'
@@ -67,7 +67,7 @@ export interface WriterVerbs {
   settle(settlements: readonly SettlementRow[]): SettledWord[]
   release(leases: readonly HeldLease[]): ('released' | 'lost')[]
   cancel(ask: OperatedTask): Changed
-  attemptNow(ask: OperatedTask): Changed
+  attemptNow(ask: HurriedTask): Changed
   replay(ask: Replay): Changed
   replayMany(asks: readonly Replay[]): Changed['kind'][]
   replayCounts(replayId: string): ReplayCounts
