@@ -91,7 +91,7 @@ describe('client.events', () => {
   it('throws at once what no waiting mends', async () => {
     const refused = scriptedClient([refusal(400, 'invalid-request')])
     await assert.rejects(heard(refused, 1), ServiceError)
-    const full = scriptedClient([refusal(503, 'too-many-listeners', {}, { 'retry-after': '15' })])
+    const full = scriptedClient([refusal(429, 'too-many-listeners', {}, { 'retry-after': '15' })])
     await assert.rejects(heard(full, 1), /too-many-listeners/)
     assert.deepEqual([refused.server.requests.length, full.server.requests.length], [1, 1])
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Scope } from '../../access/caller.ts'
-import { serve, type Answered, type Served } from '../api.test-kit.ts'
+import { serve, type Answered, type Served, type ServeOptions } from '../api.test-kit.ts'
 
 interface Sent {
   readonly key?: string
@@ -16,8 +16,8 @@ interface Guarded extends Served {
 }
 
 /** A service with an operator, and whoever that makes keys for. */
-export async function guarded(): Promise<Guarded> {
-  const served = await serve()
+export async function guarded(options: ServeOptions = {}): Promise<Guarded> {
+  const served = await serve(options)
   const first = await served.ask('POST', '/keys', { body: { scopes: ['admin'], isOperator: true } })
   assert.equal(first.status, 201)
   const operator = (first.json as { key: string }).key

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { LOCAL_CALLER } from '../../access/caller.ts'
 import { aChange, numbered, toldIn } from '../../telemetry/stream/stream.test-kit.ts'
+import { guarded } from '../access/guarded.test-kit.ts'
 import { attempt, refusalOf, serve, TASK, type ServeOptions } from '../api.test-kit.ts'
 import { listenTo, type Listening } from './listen.test-kit.ts'
 
@@ -163,13 +164,30 @@ describe('GET /events', () => {
   })
 
   it('refuses one listener too many, and says when to come back', async () => {
-    const served = await serve({ streamLimits: { listenersPerTenant: 1 } })
+    const served = await serve({ streamLimits: { listeners: 1 } })
     const first = await listenTo(served.port)
     const answer = await served.ask('GET', '/events')
-    assert.deepEqual(refusalOf(answer), [503, 'too-many-listeners'])
+    assert.deepEqual(refusalOf(answer), [429, 'too-many-listeners'])
     assert.ok(Number(answer.headers['retry-after']) >= 10)
     first.leave()
     for (;;) if ((await served.ask('GET', '/events')).status === 200) break
+  })
+
+  it('leaves room for another tenant, and for an operator, however often one asks', async () => {
+    const served = await guarded({ streamLimits: { listeners: 4, keptForOperators: 1 } })
+    const keys = []
+    for (const tenant of ['greedy', 'other', 'late']) {
+      await served.addTenant(tenant)
+      keys.push(await served.keyFor(tenant, 'read'))
+    }
+    const [greedy, other, late] = keys as [string, string, string]
+    const listen = (key: string) => listenTo(served.port, '', { authorization: `Bearer ${key}` })
+    const refused = async (key: string) => refusalOf(await served.as('GET', '/events', { key }))
+    for (const key of [greedy, greedy]) await listen(key)
+    assert.deepEqual(await refused(greedy), [429, 'too-many-listeners'])
+    await listen(other)
+    assert.deepEqual(await refused(late), [429, 'too-many-listeners'])
+    await listen(served.operator)
   })
 
   it('ends when whoever listens may no longer do so', async () => {

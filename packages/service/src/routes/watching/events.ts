@@ -82,22 +82,24 @@ export function addEvents(api: FastifyInstance, context: ApiContext): void {
             description: 'Events, each with an id; a comment when there is nothing to tell.',
             content: { 'text/event-stream': { schema: Type.String({ examples: [EXAMPLE] }) } },
           },
-          ...refusals(),
+          ...refusals(429),
         },
       }),
     },
     async (request, reply) => {
       const caller = callerOf(request)
-      const { tenant } = caller
-      if (!stream.hasRoom(tenant))
+      const { tenant, isOperator } = caller
+      if (!stream.hasRoom({ tenant, isOperator }))
         throw new Refusal('too-many-listeners', {
-          detail: 'As many listen as may. Share one stream among the pages of a browser, or ask for what you need.',
+          detail:
+            'As many listen as may: of one tenant no more than there are places left for others. Share one stream among the pages of a browser.',
           headers: comeBackAfter(FULL_WAIT_MS, random()),
         })
       const { destination, taskId, types, since = request.headers['last-event-id'] } = request.query
       const response = begin(reply.hijack().raw, request.id, random())
       const leave = stream.listen({
         tenant,
+        isOperator,
         filter: { destination, taskId, types: types?.split(',').toSorted() as EventType[] | undefined },
         since: typeof since === 'string' && since !== '' ? since : undefined,
         outlet: outletOf(response),

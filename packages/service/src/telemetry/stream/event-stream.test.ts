@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
+import type { Listen } from './event-stream.ts'
 import { aChange, Ear, numbered, streaming } from './stream.test-kit.ts'
 
 describe('a listener', () => {
@@ -102,14 +103,19 @@ describe('a listener', () => {
     assert.deepEqual([ear.isEnded, doubted.ear.isEnded], [true, true])
   })
 
-  it('is refused where as many listen as may, of its tenant or in all', () => {
-    const { listen } = streaming({ listeners: 3, listenersPerTenant: 2 })
-    const [first] = [listen(), listen()]
-    assert.equal(listen().leave, undefined)
-    assert.ok(listen({ tenant: 'two' }).leave)
-    assert.equal(listen({ tenant: 'three' }).leave, undefined)
-    first.leave!()
-    assert.ok(listen().leave)
+  it('is refused where its tenant has as many as it leaves to others: there is room for the next, and for operators', () => {
+    const { listen } = streaming({ listeners: 17, keptForOperators: 1 })
+    const fill = (who: Partial<Listen>): (() => void)[] => {
+      const all: (() => void)[] = []
+      for (let { leave } = listen(who); leave !== undefined; { leave } = listen(who)) all.push(leave)
+      return all
+    }
+    const [first, ...others] = ['one', 'two', 'three', 'four', 'five'].map(tenant => fill({ tenant }))
+    assert.deepEqual([first!.length, ...others.map(({ length }) => length)], [8, 4, 2, 1, 1])
+    assert.equal(fill({ tenant: 'six' }).length, 0)
+    assert.equal(fill({ isOperator: true }).length, 1)
+    for (const leave of first!.slice(0, 5)) leave()
+    assert.ok(listen({ tenant: 'six' }).leave)
   })
 
   it('hears the last news when the service stops, and is ended; nobody comes after', async () => {

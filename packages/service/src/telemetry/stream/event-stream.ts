@@ -23,18 +23,24 @@ export interface EventStreamOptions {
 
 export interface StreamLimits extends FeedLimits {
   readonly listeners: number
-  readonly listenersPerTenant: number
+  /** Of these, places that nobody has but those who run the service. */
+  readonly keptForOperators: number
 }
 
 const DEFAULT_STREAM_LIMITS: StreamLimits = {
   events: 10_000, // a minute of a service at work, for those whose connection broke
   bytes: 8_388_608,
   listeners: 500,
-  listenersPerTenant: 250,
+  keptForOperators: 20, // somebody has to see what the others do
 }
 
-export interface Listen extends Pick<ListenerOptions, 'outlet' | 'isStillAllowed'> {
+/** Who wants to listen. */
+export interface Hearer {
   readonly tenant: string
+  readonly isOperator: boolean
+}
+
+export interface Listen extends Hearer, Pick<ListenerOptions, 'outlet' | 'isStillAllowed'> {
   readonly filter: EventFilter
   /** The id of the last event that it has heard; absent: what comes from now on. */
   readonly since?: string | undefined
@@ -84,16 +90,19 @@ export class EventStream implements Alarm {
     for (const feed of feeds) this.#feeds.append(feed, event)
   }
 
-  /** Whether one more of a tenant may listen. */
-  hasRoom(tenant: string): boolean {
+  /** Whether one more may listen. A tenant has no more places than it leaves free: there is room for the next. */
+  hasRoom({ tenant, isOperator }: Hearer): boolean {
+    if (this.#isClosed) return false
+    const free = this.#limits.listeners - this.#listeners
+    if (isOperator) return free > 0
     let own = 0
     for (const { listeners } of this.#audiences.get(tenant)?.values() ?? []) own += listeners.size
-    return !this.#isClosed && this.#listeners < this.#limits.listeners && own < this.#limits.listenersPerTenant
+    return own < free - this.#limits.keptForOperators
   }
 
   /** From now on, until the function that is returned is called. Undefined when as many listen as may. */
-  listen({ tenant, filter, since, outlet, isStillAllowed }: Listen): (() => void) | undefined {
-    if (!this.hasRoom(tenant)) return undefined
+  listen({ tenant, isOperator, filter, since, outlet, isStillAllowed }: Listen): (() => void) | undefined {
+    if (!this.hasRoom({ tenant, isOperator })) return undefined
     const feed = this.#feeds.of(tenant)
     feed.isHeard = true
     const audience = this.#audienceOf(feed, filter)

@@ -79,6 +79,7 @@ export function streaming(limits: Partial<StreamLimits> = {}, instance = '5f0c7a
       const ear = new Ear()
       const leave = stream.listen({
         tenant: 'default',
+        isOperator: false,
         filter: {},
         outlet: ear,
         isStillAllowed: async () => true,
