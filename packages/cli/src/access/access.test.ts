@@ -97,6 +97,22 @@ describe('keys', () => {
     )
   })
 
+  it('stand in the audit by their names, with why and for whom, at 80 columns too', async () => {
+    const { service, asAdmin } = await aLockedService()
+    await service.inPipe(['tenants', 'create', 'acme', '--reason', 'a new customer', ...asAdmin])
+    const pause = ['pause', 'https://api.pay.example', '--tenant', 'acme', '--reason', 'INC-2231']
+    await service.inPipe([...pause, ...asAdmin])
+    const { stdout } = await service.atTerminal(['audit', '--all', ...asAdmin], { columns: 80 })
+    assert.ok(
+      stdout.split('\n').every(line => line.length <= 80),
+      stdout,
+    )
+    assert.match(stdout, /^AT +BY +ACTION +SUBJECT +REASON +TENANT\n/)
+    assert.match(stdout, /\n\d\d-\d\d \d\d:\d\d:\d\d +first +destination\.pause +https:\/\/\S+ +INC-2231 +acme\n/)
+    const rows = await service.inPipe(['audit', '--all', ...asAdmin])
+    assert.doesNotMatch(rows.stdout, /\tfirst\t/, 'programs get ids')
+  })
+
   it('are not written over another, and not made when they could not be written', async () => {
     const { service, asAdmin, folder } = await aLockedService()
     const taken = join(folder, 'admin.key')

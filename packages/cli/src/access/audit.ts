@@ -3,10 +3,11 @@ import type { Command } from '../command.ts'
 import { given } from '../input/given.ts'
 import { instant } from '../input/read-instant.ts'
 import { isOn, optional, readOptions, text } from '../input/read-options.ts'
-import { sayInstant } from '../output/say-time.ts'
+import { sayMoment } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { remoteCommand } from '../remote/remote-command.ts'
 import type { Table } from '../terminal/table.ts'
+import { actorCell, namesOf, type NameOfActor } from './who.ts'
 
 export const auditCommand: Command = remoteCommand({
   path: ['audit'],
@@ -34,26 +35,35 @@ export const auditCommand: Command = remoteCommand({
     return answerList(call, {
       listing: call.client.audit({ ...given(filter), ...(all && { all }) }),
       idOf: ({ auditId }) => auditId,
-      tableOf: auditTable,
+      tableOf: async entries =>
+        auditTable(
+          entries,
+          await namesOf(
+            entries.map(({ actor }) => actor),
+            call,
+          ),
+        ),
       noun: 'entries match',
     })
   },
 })
 
-function auditTable(entries: readonly AuditEntry[]): Table {
+function auditTable(entries: readonly AuditEntry[], nameOf: NameOfActor): Table {
+  const tenants = new Set(entries.map(({ tenant }) => tenant))
   return {
     columns: [
       { name: 'at' },
-      { name: 'actor' },
+      { name: 'by', field: 'actor', isProse: true },
       { name: 'action' },
       { name: 'subject', isProse: true },
-      { name: 'reason', isProse: true, dropOrder: 2 },
-      { name: 'tenant', dropOrder: 1 },
+      { name: 'reason', isProse: true },
+      // One that they all share tells nothing.
+      { name: 'tenant', ...(tenants.size < 2 && { dropOrder: 1 }) },
       { name: 'details', isOnlyData: true },
     ],
     rows: entries.map(one => [
-      { value: one.at, say: sayInstant(one.at) },
-      one.actor,
+      { value: one.at, say: sayMoment(one.at) },
+      actorCell(one.actor, nameOf),
       one.action,
       one.subject,
       one.reason ?? '',

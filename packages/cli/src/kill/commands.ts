@@ -7,13 +7,12 @@ import { confirm, YES_OPTION } from '../input/confirm.ts'
 import { given } from '../input/given.ts'
 import { instant } from '../input/read-instant.ts'
 import { duration, isOn, oneOf, optional, readOptions, withDefault, type Reader } from '../input/read-options.ts'
-import { whenCell } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { COMING_BACK_OPTIONS, comingBackOf } from '../steering/coming-back.ts'
-import type { Table } from '../terminal/table.ts'
-import { LEVEL_NAMES, sayControl, sayScope, sayWhat } from './say-control.ts'
+import { controlsPage, controlTable } from './control-page.ts'
+import { LEVEL_NAMES, sayControl, sayWhat } from './say-control.ts'
 
 const onCommand: Command = remoteCommand({
   path: ['kill', 'on'],
@@ -139,40 +138,22 @@ const statusCommand: Command = remoteCommand({
   examples: ['kill status'],
   run: call => {
     const { ended } = readOptions(call.options, { ended: isOn })
-    return answerList(call, {
-      listing: call.client.controls.list(ended ? { ended } : {}),
-      idOf: ({ controlId }) => controlId,
-      tableOf: controls => controlTable(controls, call.clock.now()),
-      noun: 'kill switch is on',
-    })
+    return answerList(
+      call,
+      {
+        listing: call.client.controls.list(ended ? { ended } : {}),
+        idOf: ({ controlId }) => controlId,
+        tableOf: controls => controlTable(controls, call.clock.now()),
+        showOf: controls => controlsPage(controls, call),
+        noun: 'kill switch is on',
+      },
+      controls => ({
+        next: controls
+          .filter(({ isInForce }) => isInForce)
+          .map(({ controlId }) => call.typed('kill', 'off', controlId)),
+      }),
+    )
   },
 })
-
-function controlTable(controls: readonly Control[], now: number): Table {
-  return {
-    columns: [
-      { name: 'controlId' },
-      { name: 'level' },
-      { name: 'for', field: 'scope', isProse: true },
-      { name: 'ends', field: 'expiresAt', dropOrder: 4 },
-      { name: 'reason', isProse: true, dropOrder: 3 },
-      { name: 'by', field: 'createdBy', dropOrder: 2 },
-      { name: 'since', field: 'createdAt', dropOrder: 1 },
-      { name: 'isInForce', isOnlyData: true },
-      { name: 'endedAt', isOnlyData: true },
-    ],
-    rows: controls.map(one => [
-      one.controlId,
-      one.level,
-      { value: JSON.stringify(one.scope), say: sayScope(one.scope) },
-      { value: one.endedAt ?? one.expiresAt, say: one.isInForce ? whenCell(one.expiresAt, now).say : 'ended' },
-      one.reason,
-      one.createdBy,
-      whenCell(one.createdAt, now),
-      String(one.isInForce),
-      one.endedAt ?? '',
-    ]),
-  }
-}
 
 export const KILL: readonly Command[] = [onCommand, offCommand, statusCommand]

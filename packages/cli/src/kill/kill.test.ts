@@ -49,6 +49,30 @@ describe('the kill switch', () => {
     assert.match(stdout, /^switched on \S+: dispatch-off for everything, until \S+, in 30 min\n\nIt is in force/)
   })
 
+  it.each([60, 80, 140])(
+    'tells by status, at %i columns, what is off, why, by whom, until when, and its id',
+    async columns => {
+      const { atTerminal, client, inPipe } = await aService()
+      await atTerminal([...ON, '--yes'])
+      const { items } = await client.controls.list().page()
+      const [{ controlId }] = items as [Control]
+      const { stdout, stderr } = await atTerminal(['kill', 'status'], { columns })
+      assert.match(
+        stdout,
+        new RegExp(
+          `^dispatch-off for everything\n +why +INC-2231\n +by +local, .*\n +end +until .*, in 30 min\n +id +${controlId}\n$`,
+        ),
+      )
+      assert.match(stderr, new RegExp(`try {2}secondwind kill off ${controlId}`))
+      await inPipe(['kill', 'off'])
+      assert.equal((await atTerminal(['kill', 'status'])).stdout, 'No kill switch is on.\n')
+      assert.match(
+        (await atTerminal(['kill', 'status', '--ended'])).stdout,
+        /end +ended .* ago, by local\n|end +ended .*now, by local\n/,
+      )
+    },
+  )
+
   it('needs a reason, and for intake-off its own name typed', async () => {
     const { atTerminal, inPipe } = await aService()
     const bare = await inPipe(['kill', 'on', '--yes'])

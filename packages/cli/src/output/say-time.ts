@@ -9,6 +9,11 @@ export function sayInstant(at: number): string {
   return `${UTC.format(at).replace(' ', 'T')}Z`
 }
 
+/** `11-16 02:07:58`: the same where there is little room, and its year is no question. */
+export function sayMoment(at: number): string {
+  return UTC.format(at).slice('2026-'.length)
+}
+
 /** `in 8 s`, `3 min ago`: in whole units, for a page is older than the rest when it has been read. */
 export function sayDistance(at: number, now: number): string {
   const ms = Math.abs(at - now)

@@ -1,7 +1,8 @@
-import type { Listing, Page } from '@secondwind/client'
+import type { Listing, Page as ListPage } from '@secondwind/client'
 import type { Answer, GivenOptions, Option } from '../command.ts'
 import { optional, readOptions, text, wholeNumber, withDefault } from '../input/read-options.ts'
 import { typedWith } from '../input/typed.ts'
+import type { Page } from '../terminal/page.ts'
 import { showTable, type Table } from '../terminal/table.ts'
 
 const USUAL_LIMIT = 50
@@ -19,7 +20,9 @@ export const LIST_OPTIONS: readonly Option[] = [
 interface Listed<Item> {
   readonly listing: Listing<Item>
   readonly idOf: (item: Item) => string
-  readonly tableOf: (items: readonly Item[]) => Table
+  readonly tableOf: (items: readonly Item[]) => Table | Promise<Table>
+  /** What people read, where a table would leave out what they ask; programs get the table. */
+  readonly showOf?: (items: readonly Item[]) => Promise<Answer['show']>
   /** What there is none of, in the plural. */
   readonly noun: string
 }
@@ -27,7 +30,7 @@ interface Listed<Item> {
 /** As many as were asked for, in as few pages as that takes, and how to read on. */
 export async function answerList<Item>(
   { words, options }: { readonly words: readonly string[]; readonly options: GivenOptions },
-  { listing, idOf, tableOf, noun }: Listed<Item>,
+  { listing, idOf, tableOf, showOf, noun }: Listed<Item>,
   more: (items: readonly Item[]) => Pick<Answer, 'verdict' | 'next'> = () => ({}),
 ): Promise<Answer> {
   const { limit, cursor } = readOptions(options, {
@@ -35,14 +38,15 @@ export async function answerList<Item>(
     cursor: optional(text()),
   })
   const { items, nextCursor } = await readItems(listing, limit, cursor)
-  const table = tableOf(items)
+  const table = await tableOf(items)
+  const show = (await showOf?.(items)) ?? ((page: Page) => showTable(table, page))
   const { verdict, next = [] } = more(items)
   return {
     data: { items, ...(nextCursor !== undefined && { nextCursor }) },
     items,
     ids: items.map(idOf),
     table,
-    show: page => (items.length === 0 ? `No ${noun}.` : showTable(table, page)),
+    show: page => (items.length === 0 ? `No ${noun}.` : show(page)),
     ...(verdict !== undefined && { verdict }),
     next: [...next, ...(nextCursor === undefined ? [] : [typedWith(words, '--cursor', nextCursor)])],
   }
@@ -53,7 +57,7 @@ const LARGEST_PAGE = 200
 /** A filter that nothing matches is not followed to the end of everything at once. */
 const MOST_PAGES = 200
 
-export async function readItems<Item>(listing: Listing<Item>, limit: number, from?: string): Promise<Page<Item>> {
+export async function readItems<Item>(listing: Listing<Item>, limit: number, from?: string): Promise<ListPage<Item>> {
   const items: Item[] = []
   let cursor = from
   for (let pages = 0; pages < MOST_PAGES; pages++) {

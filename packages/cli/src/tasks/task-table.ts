@@ -8,31 +8,31 @@ export function taskTable(tasks: readonly RetryTask[], now: number): Table {
     columns: [
       { name: 'taskId' },
       { name: 'status' },
-      { name: 'attempts', field: 'attemptNumber', align: 'right' },
+      { name: 'destination', isProse: true },
+      { name: 'last', field: 'errorCode', isProse: true, dropOrder: 6 },
+      { name: 'attempts', field: 'attemptNumber', align: 'right', dropOrder: 4 },
       { name: 'next', field: 'nextAttemptAt', dropOrder: 5 },
-      { name: 'last', field: 'errorCode', dropOrder: 4 },
       { name: 'ended', field: 'endedAt', dropOrder: 3 },
       { name: 'call', field: 'targetUrl', dropOrder: 2 },
       { name: 'policy', field: 'policyId', dropOrder: 1 },
       { name: 'method', isOnlyData: true },
       { name: 'reason', isOnlyData: true },
       { name: 'createdAt', isOnlyData: true },
-      { name: 'destination', isOnlyData: true },
       { name: 'waits', isOnlyData: true },
     ],
     rows: tasks.map(task => [
       task.taskId,
       task.status,
+      { value: task.destination, say: task.destination.replace(/^https?:\/\//, '') },
+      { value: task.lastAttempt?.errorCode, say: lastOf(task) },
       task.attemptNumber,
       whenCell(task.nextAttemptAt, now),
-      { value: task.lastAttempt?.errorCode, say: lastOf(task) },
       whenCell(task.endedAt, now),
-      { value: task.targetUrl, say: `${task.method} ${shortened(task.targetUrl)}` },
+      { value: task.targetUrl, say: `${task.method} ${shortened(pathOf(task))}` },
       { value: task.policyId, say: `${task.policyId}@${task.policyVersion}` },
       task.method,
       task.reason ?? '',
       task.createdAt,
-      task.destination,
       task.waits ?? '',
     ]),
   }
@@ -46,6 +46,11 @@ function lastOf({ reason, lastAttempt }: Pick<RetryTask, 'reason' | 'lastAttempt
 }
 
 const LONGEST_CALL = 48
+
+/** What its destination does not say. */
+function pathOf({ targetUrl, destination }: RetryTask): string {
+  return targetUrl.startsWith(destination) ? targetUrl.slice(destination.length) || '/' : targetUrl
+}
 
 /** Of an address the end tells one task from another. */
 function shortened(url: string): string {

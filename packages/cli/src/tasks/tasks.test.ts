@@ -12,6 +12,8 @@ interface Listed {
   readonly nextCursor?: string
 }
 
+const FIELDS = ['taskId', 'status', 'destination', 'errorCode', 'attemptNumber', 'nextAttemptAt']
+
 describe('tasks submit', () => {
   it('hands a request over with all that flags say, and prints the task', async () => {
     const { url, inPipe, client } = await aService()
@@ -118,8 +120,9 @@ describe('tasks list', () => {
     const other = await aTask('200', { delayMs: 3_600_000, policy: { maxAttempts: 2 } })
     const tabs = await inPipe(['tasks', 'list', '--policy-id', 'default'])
     const [heading, row, ...rest] = tabs.stdout.trimEnd().split('\n')
-    assert.deepEqual(heading!.split('\t').slice(0, 4), ['taskId', 'status', 'attemptNumber', 'nextAttemptAt'])
-    assert.deepEqual(row!.split('\t').slice(0, 4), [waiting.taskId, 'PENDING', '0', String(waiting.nextAttemptAt)])
+    assert.deepEqual(heading!.split('\t').slice(0, 6), FIELDS)
+    const { taskId, destination, nextAttemptAt } = waiting
+    assert.deepEqual(row!.split('\t').slice(0, 6), [taskId, 'PENDING', destination, '', '0', String(nextAttemptAt)])
     assert.deepEqual(rest, [])
     const page = await atTerminal(['tasks', 'list', '--status', 'pending', '--created-from', '1h'])
     assert.match(page.stdout, new RegExp(`TASKID .*\n${other.taskId} .* in (?:60|1) (?:min|h).*\n${waiting.taskId}`))

@@ -26,6 +26,15 @@ describe('a table', () => {
     assert.deepEqual(showTable(TABLE, page(20)).split('\n'), ['NAME      CALLS', 'edge          3', 'database     27'])
   })
 
+  it('leaves out what is empty in every row before what tells something', () => {
+    const { columns, rows } = TABLE
+    const wide: Table = {
+      columns: [...columns, { name: 'ended at last', dropOrder: 9 }],
+      rows: rows.map(row => [...row, '']),
+    }
+    assert.equal(showTable(wide, page(45)).split('\n')[0], 'NAME      CALLS  REMARK')
+  })
+
   it('keeps the columns that must not be dropped, however narrow it gets', () => {
     assert.equal(showTable(TABLE, page(5)).split('\n')[0], 'NAME      CALLS')
   })

@@ -81,7 +81,10 @@ export function wordsOf({ columns, rows }: Table): {
 function fit(table: PageTable, width: number): PageTable {
   if (totalOf(widthsOf(table)) <= width) return table
   if (table.heading.length === 1) return fit({ ...table, heading: inTwoLines(table) }, width)
-  const order = table.columns.map(({ dropOrder = Infinity }) => dropOrder)
+  // First of all what is empty in every row.
+  const order = table.columns.map(({ dropOrder = Infinity }, index) =>
+    dropOrder < Infinity && table.rows.every(row => row[index] === '') ? -1 : dropOrder,
+  )
   const first = Math.min(...order)
   if (first === Infinity) return inLines(table, width)
   const dropped = order.indexOf(first)
