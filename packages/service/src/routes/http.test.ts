@@ -223,6 +223,25 @@ describe('a request that is no HTTP, too long or too slow', () => {
     assert.match(slow, /^HTTP\/1\.1 408 .*"code":"request-timeout"/s)
   })
 
+  it('is told which header stands twice that may stand once, before a key or a body is looked at', async () => {
+    const { raw, port, log } = await serve()
+    const head = `POST /retry-tasks HTTP/1.1\r\nhost: localhost:${port}\r\nconnection: close\r\ncontent-length: 0\r\n`
+    for (const name of ['Authorization', 'Secondwind-Tenant', 'Idempotency-Key', 'Content-Type', 'Last-Event-ID']) {
+      const heard = await raw(`${head}${name.toLowerCase()}: one\r\naccept: */*\r\n${name}: other\r\n\r\n`)
+      assert.match(heard, /^HTTP\/1\.1 400 .*"code":"bad-http"/s)
+      assert.ok(heard.includes(`"detail":"It has more than one ${name}."`), heard)
+    }
+    const both = await raw(`${head}${'authorization: a\r\nidempotency-key: b\r\n'.repeat(2)}\r\n`)
+    assert.match(both, /It has more than one Authorization, and more than one Idempotency-Key\./)
+    assert.ok(log.length > 0 && !log.join('').includes('other'))
+  })
+
+  it('is not refused for what may stand there more than once', async () => {
+    const { raw, port } = await serve()
+    const head = `GET /healthz HTTP/1.1\r\nhost: localhost:${port}\r\nconnection: close\r\n`
+    assert.match(await raw(`${head}accept: text/plain\r\nx: 1\r\naccept: */*\r\nX: 2\r\n\r\n`), /^HTTP\/1\.1 200 /)
+  })
+
   it('is answered in the same form before any route: no host, two of them, another expectation, a tunnel', async () => {
     const { raw, port } = await serve()
     const host = `host: localhost:${port}\r\nconnection: close\r\n`

@@ -5,6 +5,7 @@ import { hasBody } from './body-headers.ts'
 import { unasked } from './json-body.ts'
 import { authorise } from './caller.ts'
 import { isOwnHost, isOwnOrigin } from './hosts.ts'
+import { repeatedHeaders } from './repeated.ts'
 
 const LONGEST_URL = 8_192
 
@@ -34,9 +35,9 @@ export function foreign({ raw }: FastifyRequest, { allow, keys }: Guarded): Refu
   const { host = '', origin } = raw.headers
   if (raw.url!.length > LONGEST_URL)
     return new Refusal('url-too-long', { detail: `Its path and query have more than ${LONGEST_URL} characters.` })
-  // RFC 9112 §3.2: which of two is meant, everybody on the way may have read in another way.
-  if (raw.headersDistinct.host !== undefined && raw.headersDistinct.host.length > 1)
-    return new Refusal('bad-http', { detail: 'It has more than one Host.' })
+  const repeated = repeatedHeaders(raw)
+  if (repeated.length > 0)
+    return new Refusal('bad-http', { detail: `It has more than one ${repeated.join(', and more than one ')}.` })
   if (keys.isInForce) return undefined
   if (!isOwnHost(host, allow.hosts))
     return new Refusal('foreign-host', {

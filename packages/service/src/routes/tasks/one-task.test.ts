@@ -262,6 +262,14 @@ describe('If-Match', () => {
     assert.deepEqual([cancelled.status, cancelled.headers.etag], [200, '"2"'])
   })
 
+  it('that stands there twice is refused, though both say the same', async () => {
+    const { raw, path, port, store, taskId } = await withTask({ delayMs: 60_000 })
+    const head = `DELETE ${path} HTTP/1.1\r\nhost: localhost:${port}\r\nconnection: close\r\n`
+    const heard = await raw(`${head}if-match: "1"\r\nif-match: "1"\r\n\r\n`)
+    assert.match(heard, /^HTTP\/1\.1 400 .*"code":"invalid-request"/s)
+    assert.equal((await store.get(taskId))!.version, 1)
+  })
+
   it('of the present version leaves the status to be judged', async () => {
     const { ask, path } = await withTask()
     const early = await ask('POST', `${path}/replay`, { headers: { 'if-match': '"1"' } })
