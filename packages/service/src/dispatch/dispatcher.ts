@@ -114,8 +114,10 @@ class StoreDispatcher implements Dispatcher, Alarm {
     const ports = { ...options, time, calls }
     const policies = new Policies(store, calls)
     const onLost = (partition: ServedPartition): void => this.#stewardship.drop(partition)
+    const onRead = (isNews: boolean): void => this.#steer(isNews)
+    const sendersTo = (destination: string): Iterable<string> => this.#stewardship.sendersTo(destination)
     this.#ports = ports
-    this.#steering = new Steering({ ports, lanes: options.lanes ?? {}, onRead: isNews => this.#steer(isNews) })
+    this.#steering = new Steering({ ports, lanes: options.lanes ?? {}, onRead, sendersTo })
     this.#settling = new Settling({
       ports,
       onSettled: (lane, waiting) => this.#settled(lane, waiting),
@@ -204,11 +206,11 @@ class StoreDispatcher implements Dispatcher, Alarm {
 
   /** The beat. It comes from here and not from a timer of its own: who beats can also work. */
   ring(): void {
-    const { clock, calls } = this.#ports
+    const { clock, calls, time } = this.#ports
     this.dueAt = clock.monotonic() + BEAT_MS
     clock.arm(this)
     void this.#stewardship.beat()
-    this.#cutOverdue()
+    this.#underWay.ringOverdue(time.storeNow())
     this.#loop.wake()
     if (calls.isResting) return
     this.#remembering.beat()
@@ -237,12 +239,6 @@ class StoreDispatcher implements Dispatcher, Alarm {
     this.#upkeep.listed(partition, await this.#listing.again(partition))
     // Leases whose end nobody could know of, or could not be written when it came.
     partition.leaseEnds.unshift(time.storeNow())
-  }
-
-  /** A machine that slept hears its alarms too late; the store's clock went on. */
-  #cutOverdue(): void {
-    const storeNow = this.#ports.time.storeNow()
-    for (const attempt of this.#underWay.all()) if (attempt.isOverdue(storeNow)) attempt.ring()
   }
 
   #hinted(hint: Hint): void {

@@ -252,7 +252,30 @@ describe('what is ordered for every tenant', () => {
     assert.ok(world.destinations.open.size <= 5)
   })
 
-  it('is paused again for every tenant when the way back goes wrong for one', async () => {
+  it('is not stopped by one tenant’s own failures: that one is held alone, until the way back is over', async () => {
+    const lanes = { breaker: { window: 'consecutive', consecutiveFailures: 1e6 } } as const
+    const { world, dispatcher, by, startedAt, setForAll } = await setting({
+      behaviourOf: () => ({ ...GOOD, ms: 2_000 }),
+      lanes,
+    })
+    const rule = { rampMs: 60_000, stopOnFailureRate: 0.5, overLast: 4 }
+    await setForAll({ resumed: { ...by, ...rule, isByOperator: true } })
+    await world.clock.advance(1_100)
+    await world.enqueueMany(10, { policy: { attemptTimeoutMs: 1, totalBudgetMs: 3_600_000 } })
+    const others = await world.enqueueMany(3, { tenant: 'globex' })
+    await world.clock.advance(30_000)
+    assert.equal(dispatcher.orders.destination(laneOfAll(LANE))!.settings.paused, undefined)
+    for (const task of others) assert.equal(await world.statusOf(task), 'SUCCEEDED')
+    const { paused } = dispatcher.orders.destination(LANE)!.settings
+    assert.deepEqual([paused!.by, paused!.until, paused!.isByOperator], ['system', startedAt + 60_000, undefined])
+    const sent = world.destinations.seen.length
+    await world.clock.advance(20_000)
+    assert.equal(world.destinations.seen.length, sent)
+    await world.clock.advance(20_000)
+    assert.ok(world.destinations.seen.length > sent, 'then it may try again')
+  })
+
+  it('is paused again for every tenant when the way back goes wrong for most, or for the only one', async () => {
     const lanes = { breaker: { window: 'consecutive', consecutiveFailures: 1e6 } } as const
     const { world, by, setForAll } = await setting({ behaviourOf: () => DOWN, lanes })
     const rule = { rampMs: 60_000, stopOnFailureRate: 0.5, overLast: 4 }

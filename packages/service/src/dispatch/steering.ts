@@ -4,21 +4,35 @@
  *  1. Every beat says whether something was written since the last reading; then everything is read anew.
  *  2. No attempt begins on a reading older than two seconds: what was ordered is in force by then, over the whole fleet,
  *     or nothing is sent.
- *  3. A destination that comes back is watched: too many failures, and it is paused again.
+ *  3. A destination that comes back is watched: too many failures, and it is paused again. Where the way back is one for
+ *     every tenant, it is stopped for all when it fails for most of them; until then whoever it fails for is held alone.
  */
 import { breaker, withLaneDefaults, type LaneInput, type LanePolicy } from '@secondwind/resilience/rules'
 import type { Outcome } from '@secondwind/resilience'
 import { StandingOrders } from '../steering/standing-orders.ts'
 import { isInScope } from '../task/control.ts'
-import { laneInputOf, settingsAt, without, type DestinationLimits } from '../task/destination-settings.ts'
+import {
+  laneInputOf,
+  orderedBack,
+  settingsAt,
+  without,
+  type DestinationLimits,
+  type DestinationSettings,
+  type Paused,
+} from '../task/destination-settings.ts'
 import { laneOf, laneOfAll } from '../task/lane.ts'
 import { NO_ORDERS, type Orders } from '../task/orders.ts'
-import { isWatched, seeAttempt, type Watch } from '../task/stop-rule.ts'
+import { isWatched, isWrongForAll, seeAttempt, seeAttemptOf, type SharedTrial, type Watch } from '../task/stop-rule.ts'
 import { strictest } from '../task/strictest.ts'
 import type { Queue } from '../task/task.ts'
 import type { DispatchPorts } from './ports.ts'
 import type { ServedLane } from './served-lane.ts'
 import type { Mark } from './store-time.ts'
+
+/** Ways back that are watched at once; of more, those that began to be seen first begin anew. */
+const MOST_SHARED = 1_000
+
+const BY_OPERATOR = { isByOperator: true } as const
 
 /** What is written is in force everywhere after so long. */
 const OLDEST_READING_MS = 2_000
@@ -28,6 +42,8 @@ interface SteeringOptions {
   readonly lanes: LaneInput
   /** Something new was read, or what is known was found to be so still. */
   readonly onRead: (isNews: boolean) => void
+  /** The tenants that have something to send to a destination now. */
+  readonly sendersTo: (destination: string) => Iterable<string>
 }
 
 /** How a lane is served: its policy, and what operators have ordered. */
@@ -40,6 +56,8 @@ export class Steering {
   readonly orders: StandingOrders
   readonly #options: SteeringOptions
   readonly #usual: Steered
+  /** How the ways back that are watched for all tenants do, by destination and order. */
+  readonly #shared = new Map<string, SharedTrial>()
   #confirmed: Mark | undefined
 
   constructor(options: SteeringOptions) {
@@ -86,30 +104,48 @@ export class Steering {
     if (result === 'ignored') return
     for (const watch of watches) {
       if (!isWatched(watch, now) || !isInScope(watch.scope, queue)) continue
-      if (!seeAttempt(watch, lane.trialOf(watch), result === 'failed')) continue
-      lane.endTrial(watch)
-      void this.#pauseAgain(lane.key, watch)
+      const hasFailed = result === 'failed'
+      if (watch.isForAll) this.#sawForAll(lane.key, watch, hasFailed)
+      else if (seeAttempt(watch, lane.trialOf(watch), hasFailed)) {
+        lane.endTrial(watch)
+        void this.#pauseAgain(lane.key, watch, watch.isByOperator ? BY_OPERATOR : {})
+      }
     }
   }
 
+  #sawForAll(lane: string, watch: Watch, hasFailed: boolean): void {
+    const { tenant, destination } = laneOf(lane)
+    const shared = this.#sharedTrial(`${destination} ${watch.of} ${watch.since}`)
+    if (!seeAttemptOf(watch, shared, tenant, hasFailed)) return
+    if (isWrongForAll(shared, this.#options.sendersTo(destination)))
+      void this.#pauseAgain(laneOfAll(lane), watch, watch.isByOperator ? BY_OPERATOR : {})
+    // For as long as the way back is watched: then it may try again, and need not wait for anybody.
+    else void this.#pauseAgain(lane, watch, { until: watch.until })
+  }
+
+  #sharedTrial(name: string): SharedTrial {
+    const shared = this.#shared.get(name) ?? new Map()
+    this.#shared.set(name, shared)
+    if (this.#shared.size > MOST_SHARED) this.#shared.delete(this.#shared.keys().next().value!)
+    return shared
+  }
+
   /** Only if the record is still the one that asked for it: whoever wrote another has seen more than we have. */
-  async #pauseAgain(lane: string, watch: Watch): Promise<void> {
+  async #pauseAgain(id: string, { stopOnFailureRate, overLast }: Watch, more: Partial<Paused>): Promise<void> {
     const { ports } = this.#options
-    const { isForAll, isByOperator, stopOnFailureRate, overLast } = watch
-    const id = isForAll ? laneOfAll(lane) : lane
     const known = this.orders.destination(id)
     const now = ports.time.now()
     const { paused, ...standing } = settingsAt(known?.settings ?? {}, now)
     if (paused !== undefined) return
     const reason = `at least ${Math.round(stopOnFailureRate * 100)} % of the last ${overLast} attempts failed while it was coming back`
-    const again = { since: now, by: 'system', reason, ...(isByOperator && { isByOperator }) }
+    const again = { since: now, by: 'system', reason, ...more }
     const { tenant, destination } = laneOf(id)
     const answer = await ports.calls.ask(() =>
       ports.store.writeRecord({
         kind: 'destination',
         id,
         tenant,
-        document: { ...without(standing, 'resumed'), paused: again },
+        document: { ...afterStop(standing, again), paused: again },
         ifVersion: known?.version ?? 0,
         audit: { tenant, actor: 'system', action: 'destination.pause', subject: destination, reason },
       }),
@@ -117,6 +153,12 @@ export class Steering {
     if (answer?.kind === 'written') ports.events.warning('paused-again', `${id} is paused again: ${reason}`)
     if (answer !== undefined) await this.orders.refresh()
   }
+}
+
+/** An order of an operator for the way back outlasts a pause that is not one. */
+function afterStop(standing: DestinationSettings, { since, isByOperator }: Paused): DestinationSettings {
+  const resumed = isByOperator ? undefined : orderedBack(standing, since)
+  return { ...without(standing, 'resumed'), ...(resumed !== undefined && { resumed }) }
 }
 
 function overlaid(usual: LaneInput, limits: DestinationLimits): LaneInput {

@@ -34,4 +34,9 @@ export class UnderWay {
   all(): readonly Attempt[] {
     return [...this.#attempts]
   }
+
+  /** A machine that slept hears its alarms too late; the store's clock went on. */
+  ringOverdue(storeNow: number): void {
+    for (const attempt of this.all()) if (attempt.isOverdue(storeNow)) attempt.ring()
+  }
 }

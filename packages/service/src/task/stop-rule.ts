@@ -51,5 +51,34 @@ export function seeAttempt({ stopOnFailureRate, overLast }: StopRule, trial: Tri
   return hasFailed && trial.failed >= stopOnFailureRate * overLast - EPSILON
 }
 
+/** What has been seen on a way back that several tenants share: each is judged by its own attempts. */
+export type SharedTrial = Map<string, TenantTrial>
+
+interface TenantTrial {
+  trial: Trial
+  /** It had one failure too many, and has not since had as many attempts as are judged without another. */
+  isAtFault: boolean
+}
+
+/** Another attempt of a tenant has ended. True when it failed, and is one too many for that tenant. */
+export function seeAttemptOf(rule: StopRule, shared: SharedTrial, tenant: string, hasFailed: boolean): boolean {
+  const known = shared.get(tenant) ?? { trial: newTrial(), isAtFault: false }
+  shared.set(tenant, known)
+  const isOneTooMany = seeAttempt(rule, known.trial, hasFailed)
+  if (isOneTooMany) known.trial = newTrial()
+  if (isOneTooMany || known.trial.latest.length >= rule.overLast) known.isAtFault = isOneTooMany
+  return isOneTooMany
+}
+
+/**
+ * Whether a way back that several tenants share has gone wrong for all of them: for more than half of those that sent, or
+ * are about to. What fails for one alone, by a time-out that nobody can keep or a path that is not there, is its own fault.
+ */
+export function isWrongForAll(shared: SharedTrial, waiting: Iterable<string>): boolean {
+  const tenants = new Set([...shared.keys(), ...waiting])
+  const atFault = [...shared.values()].filter(({ isAtFault }) => isAtFault).length
+  return 2 * atFault > tenants.size
+}
+
 /** Seven hundredths of a hundred are a little more than seven. */
 const EPSILON = 1e-9
