@@ -45,7 +45,7 @@ function sayRate({ ratePerSecond, selected, rateNow, status }: Replay): string {
 function sayStopRule({ stopOnFailureRate, overLast }: Replay): string {
   return stopOnFailureRate >= 1
     ? 'never by itself'
-    : `if more than ${sayShare(stopOnFailureRate)} of the last ${overLast} fail`
+    : `if more than ${sayShare(stopOnFailureRate)} of the last ${overLast} sent fail at first`
 }
 
 function sayCounts({ counts, selected }: Replay): string {
@@ -53,11 +53,22 @@ function sayCounts({ counts, selected }: Replay): string {
   return `${count(sent)} of ${count(selected)} sent, ${count(succeeded)} succeeded, ${count(failed)} failed at first, ${count(exhausted)} dead again, ${count(left)} left`
 }
 
+/** It may stop before as many were sent as are judged: no better ones could make up for those that failed. */
+function sayTripped({ stopped, stopOnFailureRate }: Replay): string {
+  if (stopped === undefined) return ''
+  const { failed, of } = stopped
+  const most = Math.floor(of * stopOnFailureRate + EPSILON)
+  return `: ${count(failed)} of those sent last had failed at first, and of ${of} at most ${most} may`
+}
+
+/** Seven hundredths of a hundred are a little more than seven. */
+const EPSILON = 1e-9
+
 const stayed = ({ counts: { left } }: Replay): string => `${count(left)} ${left === 1 ? 'has' : 'have'} stayed dead`
 
 /** What became of it, in a sentence. */
 export function judgeReplay(replay: Replay): string {
-  const { status, stopped, endedFor } = replay
+  const { status, endedFor } = replay
   switch (status) {
     case 'PLANNING':
       return 'It is still being counted; nothing is sent.'
@@ -69,7 +80,7 @@ export function judgeReplay(replay: Replay): string {
     case 'PAUSED':
       return `It is paused; ${stayed(replay)}.`
     case 'STOPPED':
-      return `It stopped by its rule: ${stopped?.failed ?? 0} of the last ${stopped?.of ?? 0} failed. ${stayed(replay)}.`
+      return `It stopped by its rule${sayTripped(replay)}. ${stayed(replay)}.`
     case 'CANCELLED':
       return `It was cancelled${endedFor === undefined ? '' : ' by the service, because nobody went on with it'}; ${stayed(replay)}.`
     case 'FINISHED':
