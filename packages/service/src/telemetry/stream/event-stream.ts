@@ -104,7 +104,7 @@ export class EventStream implements Alarm {
   listen({ tenant, isOperator, filter, since, outlet, isStillAllowed }: Listen): (() => void) | undefined {
     if (!this.hasRoom({ tenant, isOperator })) return undefined
     const feed = this.#feeds.of(tenant)
-    feed.isHeard = true
+    this.#feeds.hear(feed)
     const audience = this.#audienceOf(feed, filter)
     const heard = since === undefined ? audience.cursor : feed.numberOf(since)
     const now = this.#clock.monotonic()

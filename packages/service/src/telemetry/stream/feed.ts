@@ -20,8 +20,8 @@ export class Feed {
   readonly #kept = new Deque<Kept>()
   /** The number of the last event; the first is 1. */
   newest = 0
-  /** Whether anybody has ever listened: before that nobody has an id to come back with, and nothing is kept. */
-  isHeard = false
+  /** All that are kept together. */
+  bytes = 0
 
   constructor(tenant: string, instance: string) {
     this.tenant = tenant
@@ -33,15 +33,25 @@ export class Feed {
     return this.newest - this.#kept.size
   }
 
+  /** How many are kept. */
+  get events(): number {
+    return this.#kept.size
+  }
+
+  /** Answers how many bytes more there are. */
   append(event: StreamEvent): number {
     const bytes = sizeOf(event)
+    this.bytes += bytes
     this.#kept.push({ event, bytes, frame: undefined })
     this.newest++
     return bytes
   }
 
+  /** Answers how many bytes less there are. */
   forgetOldest(): number {
-    return this.#kept.shift().bytes
+    const { bytes } = this.#kept.shift()
+    this.bytes -= bytes
+    return bytes
   }
 
   eventAt(number: number): StreamEvent {
