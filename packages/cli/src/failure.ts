@@ -24,6 +24,12 @@ export class Failure extends Error {
     super(parts.what)
     this.parts = { exitCode: EXIT_CODES.failed, ...parts }
   }
+
+  /** The same; with this to type, where there is nothing better. */
+  withNext(line: string): Failure {
+    const { next = [] } = this.parts
+    return next.length > 0 ? this : new Failure({ ...this.parts, next: [line] })
+  }
 }
 
 /** Nothing was done, because of what was asked. */

@@ -1,6 +1,7 @@
 import { Command as Parser, type CommanderError } from 'commander'
 import type { Call, Command, GivenOptions } from './command.ts'
 import { usageFailure, type Failure } from './failure.ts'
+import { typed } from './input/typed.ts'
 import type { Terminal } from './terminal/terminal.ts'
 import { VERSION } from './version.ts'
 
@@ -88,14 +89,46 @@ function groupOf(parent: Parser, word: string): Parser {
   )
 }
 
-/** What the parser could not read, in our words, and the help that tells what it could. */
-export function unreadable({ code, message }: CommanderError, help: string): Failure {
+interface Unread {
+  readonly words: readonly string[]
+  /** Those of them that name a command, or at least its noun. */
+  readonly called: readonly string[]
+  readonly commands: readonly Command[]
+}
+
+/** What the parser could not read, in our words: what was perhaps meant, and the help that tells what it takes. */
+export function unreadable({ code, message }: CommanderError, unread: Unread): Failure {
   const [what = '', hint] = message.replace(/^error: /, '').split('\n')
   const meant = /Did you mean (?:one of )?(.+)\?/.exec(hint ?? '')?.[1]
+  const ownCode = code.replace(/^commander\./, '').replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
+  const flagged = ownCode === 'excess-arguments' ? flaggedWord(unread) : undefined
+  const because = flagged?.say ?? (meant === undefined ? BECAUSE[ownCode] : `Did you mean ${meant}?`)
   return usageFailure({
-    code: code.replace(/^commander\./, '').replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`),
+    code: ownCode,
     what,
-    because: [meant === undefined ? 'The command line does not say what to do.' : `Did you mean ${meant}?`],
-    next: [help],
+    because: [because ?? 'The command line does not say what to do.'],
+    next: [...(flagged === undefined ? [] : [flagged.line]), typed([...unread.called, '--help'])],
   })
+}
+
+const BECAUSE: { readonly [code: string]: string | undefined } = {
+  'excess-arguments': 'There are more words than it takes: what has a space needs quotes, and values need their flag.',
+  'unknown-option': 'It has no such option.',
+  'unknown-command': 'There is no such command.',
+  'missing-argument': 'It does not say of what.',
+  'option-missing-argument': 'The option says nothing without its value.',
+}
+
+/** A word too many that is a value of one of its options: only the flag is missing. */
+function flaggedWord({ words, called, commands }: Unread): { readonly say: string; readonly line: string } | undefined {
+  const { options = [] } = commands.find(({ path }) => path.join(' ') === called.join(' ')) ?? {}
+  for (const [at, word] of words.entries()) {
+    const flag = options.find(({ choices }) => choices?.includes(word))?.flag.split(' ')[0]
+    if (flag === undefined || words[at - 1]?.startsWith('-')) continue
+    return {
+      say: `Did you mean ${flag} ${word}?`,
+      line: typed(words.flatMap(one => (one === word ? [flag, word] : [one]))),
+    }
+  }
+  return undefined
 }

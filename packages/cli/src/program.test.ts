@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, it, onTestFinished } from 'vitest'
-import { atTerminal, secondwind } from './command-line.test-kit.ts'
+import { atTerminal, inPipe, secondwind } from './command-line.test-kit.ts'
 import type { Command } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { isRemote } from './remote/examples.test-kit.ts'
@@ -216,5 +216,21 @@ describe('completion', () => {
     const { stderr, exitCode } = await atTerminal(['completion', 'tcsh'])
     assert.equal(exitCode, 2)
     assert.match(stderr, /^error wrong-option {2}<shell> cannot be read/)
+  })
+})
+
+describe('a line that cannot be read', () => {
+  it.each([
+    [['tasks', 'list', 'twice'], 'excess-arguments', 'There are more words than it takes'],
+    [['tasks', 'list', '--stats'], 'unknown-option', 'Did you mean --status?'],
+    [['tasks', 'list', '--zzz'], 'unknown-option', 'It has no such option.'],
+    [['tasks', 'get'], 'missing-argument', 'It does not say of what.'],
+    [['tasks', 'list', '--status'], 'option-missing-argument', 'The option says nothing without its value.'],
+  ])('is told what is wrong with it, and what to type: %s', async (words, code, because) => {
+    const { stderr, exitCode } = await inPipe(words)
+    assert.equal(exitCode, 2)
+    assert.ok(stderr.startsWith(`error ${code}  `), stderr)
+    assert.ok(stderr.includes(because), stderr)
+    assert.match(stderr, /\n {2}do {3}secondwind tasks (?:list|get) --help\n$/)
   })
 })

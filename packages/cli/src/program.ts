@@ -35,12 +35,13 @@ export async function runProgram(
     await parser.parseAsync(words, { from: 'user' })
     return exitCode
   } catch (error) {
-    if (error instanceof Failure) return giveFailure(error, words, terminal)
+    const called = calledOf(words, commands)
+    if (error instanceof Failure) return giveFailure(error.withNext(typed([...called, '--help'])), words, terminal)
     if (!(error instanceof CommanderError)) return giveFailure(bugFailure(error), words, terminal)
     if (error.exitCode === 0) return EXIT_CODES.done
     // A noun without a verb has been answered with its verbs.
     if (error.code === 'commander.help') return EXIT_CODES.usage
-    return giveFailure(unreadable(error, typed([...calledOf(words, commands), '--help'])), words, terminal)
+    return giveFailure(unreadable(error, { words, called, commands }), words, terminal)
   }
 }
 

@@ -1,7 +1,7 @@
 import { GIVE_UP_REASONS } from '@secondwind/resilience'
 import { check } from '@secondwind/resilience/rules'
 import type { Call, Caller } from './caller.ts'
-import { INSTANT, POLICY_ID, refuse, refuseUnless, TASK_ID } from './check/fields.ts'
+import { INSTANT, POLICY_ID, refuse, refuseUnless, TASK_ID, UUID } from './check/fields.ts'
 import { listing, type Listing } from './listing.ts'
 import type { Page } from './wire/page.ts'
 import type { Replay, ReplayFilter, ReplayInput, ReplayStatus } from './wire/replay.ts'
@@ -73,7 +73,7 @@ function problemsOfPlan(input: ReplayInput): ReturnType<typeof check.checkFields
 }
 
 function pathOf(replayId: string): string {
-  refuseUnless(TASK_ID, 'replayId', replayId, 'there is no such replay')
+  refuseUnless(UUID, 'replayId', replayId, 'there is no such replay')
   return `${PATH}/${replayId}`
 }
 

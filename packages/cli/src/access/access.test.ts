@@ -35,6 +35,14 @@ describe('keys', () => {
     assert.equal((await service.inPipe(['tasks', 'list', ...asAdmin])).exitCode, 0)
   })
 
+  it('begin with one that can make others, and say how that is typed', async () => {
+    const { inPipe } = await aService()
+    const { exitCode, stderr } = await inPipe(['keys', 'create', '--scope', 'enqueue'])
+    assert.equal(exitCode, 5)
+    assert.doesNotMatch(stderr, /isOperator|\[/)
+    assert.match(stderr, /do {3}secondwind keys create --operator --scope admin --name first --write admin\.key --url/)
+  })
+
   it('do what they may, and nothing else', async () => {
     const { service, asAdmin, folder } = await aLockedService()
     const file = join(folder, 'reader.key')
@@ -79,6 +87,9 @@ describe('keys', () => {
     assert.match(rotated.stdout, /The old text is taken until .*, in 60 min\./)
     for (const file of [before, after])
       assert.equal((await service.inPipe(['tasks', 'list', '--key-file', file])).exitCode, 0)
+    const nobody = await service.atTerminal(['keys', 'revoke', 'nope', ...asAdmin], { answers: ['yes'] })
+    assert.deepEqual([nobody.exitCode, nobody.questions], [3, []])
+    assert.match(nobody.stderr, /^error key-not-found {2}there is no key nope\n[^]*do {3}secondwind keys list/)
     const unasked = await service.inPipe(['keys', 'revoke', keyId, ...asAdmin])
     assert.deepEqual([unasked.exitCode, unasked.stderr.includes('may read')], [2, true])
     const words = ['keys', 'revoke', keyId, '--reason', 'left the team', ...asAdmin]

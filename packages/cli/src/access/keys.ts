@@ -1,5 +1,7 @@
 import type { Key, Scope } from '@secondwind/client'
 import type { Answer, Argument, Command, Option } from '../command.ts'
+import { EXIT_CODES } from '../exit-codes.ts'
+import { Failure } from '../failure.ts'
 import { confirm, YES_OPTION } from '../input/confirm.ts'
 import { instant } from '../input/read-instant.ts'
 import { duration, isOn, oneOf, optional, readOptions, text, type Reader } from '../input/read-options.ts'
@@ -169,18 +171,26 @@ const revokeCommand: Command = remoteCommand({
   run: async call => {
     const { client, options } = call
     const keyId = call.args[0] as string
-    await confirm(call, { ask: `revoke ${keyId}`, shows: await describe(call, keyId) })
+    const shows = await describe(call, keyId)
+    await confirm(call, { ask: `revoke ${keyId}`, shows })
     const revoked = await client.keys.revoke(keyId, reasonOf(options))
     return { data: revoked, show: () => `revoked ${revoked.keyId}` }
   },
 })
 
 /** Who will stand before a closed door. */
-async function describe({ client, clock }: RemoteCall, keyId: string): Promise<string> {
+async function describe({ client, clock, typed: typedHere }: RemoteCall, keyId: string): Promise<string> {
   for await (const { keyId: one, name, scopes: may, createdAt } of client.keys.list())
     if (one === keyId)
       return `${keyId}  ${name ?? 'without a name'}  may ${may.join(', ')}  made ${sayWhen(createdAt, clock.now())}`
-  return `${keyId}  not a key of this tenant`
+  throw new Failure({
+    code: 'key-not-found',
+    what: `there is no key ${keyId}`,
+    because: ['It is none of those that you may see.'],
+    so: 'Nothing was changed.',
+    next: [typedHere('keys', 'list')],
+    exitCode: EXIT_CODES.notFound,
+  })
 }
 
 export const KEYS: readonly Command[] = [listCommand, createCommand, rotateCommand, revokeCommand]

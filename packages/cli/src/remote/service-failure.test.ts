@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, onTestFinished } from 'vitest'
 import { inPipe, type Ended } from '../command-line.test-kit.ts'
+import { ANSWERED_CODES } from './next-lines.ts'
 import { anAnswer, aService } from './service.test-kit.ts'
 
 const TASK_ID = '019a8b1c-5f00-7d3e-9a41-0c2f6e5b7a2a'
@@ -41,6 +42,46 @@ describe('what the service refuses is told in four parts, with an exit code to g
     assert.ok(what!.startsWith(`error ${code}  `))
     assert.deepEqual([empty, because], ['', '  What happened.'])
     assert.ok(rest.includes('  Nothing was changed.'), stderr)
+  })
+
+  it('every code of the API ends with something to type, and programs get it, too', async () => {
+    const words = ['replay', 'status', TASK_ID, '--json', '--tenant', 'acme']
+    for (const code of ANSWERED_CODES) {
+      const { stderr } = await saidOf(422, { code, detail: 'What happened.' }, { words })
+      const { next } = (JSON.parse(stderr) as { error: { next: readonly string[] } }).error
+      assert.match(next[0] ?? '', /^(?:secondwind [a-z]|export SECONDWIND_KEY=)/, code)
+    }
+  })
+
+  it('a key that may not do this is not told to be exported, but to be made wider', async () => {
+    const detail = 'It takes a key with the scope operate; this one has read.'
+    const { stderr } = await saidOf(403, { code: 'scope-missing', detail })
+    assert.match(stderr, /do {3}secondwind keys create --scope operate --url \S+ --key-file an-admins-key-file\n/)
+    assert.doesNotMatch(stderr, /export/)
+  })
+
+  it('a tenant that is not there is not asked for again', async () => {
+    const words = ['tasks', 'list', '--tenant', 'acne']
+    const { stderr } = await saidOf(404, { code: 'tenant-not-found', detail: 'No.' }, { words })
+    assert.match(stderr, /do {3}secondwind tenants list --url \S+\n/)
+  })
+
+  it('a target that must not be called is named as the service would allow it', async () => {
+    const words = ['tasks', 'submit', 'http://10.1.2.3:8080/charge']
+    const { stderr } = await saidOf(422, { code: 'target-forbidden', detail: 'Private.' }, { words })
+    assert.match(stderr, /do {3}secondwind serve --allow-target 10\.1\.2\.3:8080\n/)
+  })
+
+  it.each([
+    [['tasks', 'get', 'nope'], 'task', 'tasks list'],
+    [['replay', 'run', 'nope'], 'replay', 'replay list'],
+    [['keys', 'rotate', 'nope'], 'key', 'keys list'],
+    [['kill', 'off', 'nope'], 'control', 'kill status'],
+  ])('an id that can be none is not there: %s', async (words, noun, line) => {
+    const { stderr, exitCode } = await saidOf(500, {}, { words })
+    assert.equal(exitCode, 3, stderr)
+    assert.ok(stderr.startsWith(`error ${noun}-not-found  there is no such ${noun}\n`), stderr)
+    assert.ok(stderr.includes(`do   secondwind ${line} --url`), stderr)
   })
 
   it('a task in another status is named with it, and with what can be done', async () => {

@@ -1,18 +1,12 @@
 /** What the service refused, or did not answer, in four parts and with the exit code that a script can go by. */
-import {
-  InvalidOptionError,
-  ServiceError,
-  UnreachableError,
-  type ServiceErrorCode,
-  type TaskStatus,
-} from '@secondwind/client'
+import { InvalidOptionError, ServiceError, UnreachableError, type ServiceErrorCode } from '@secondwind/client'
 import { historyOf } from '@secondwind/resilience'
 import { sayMs } from '@secondwind/lab'
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts'
 import { Failure, problemsFailure, sayProblem } from '../failure.ts'
-import type { RemoteCall } from './remote-command.ts'
+import { nextLines, type Asked as AskedLine } from './next-lines.ts'
 
-type Asked = Pick<RemoteCall, 'url' | 'hasKey' | 'typed'> & { readonly isChange: boolean }
+type Asked = AskedLine & { readonly isChange: boolean }
 
 const UNCHANGED = 'Nothing was changed.'
 const UNKNOWN = 'Whether it was done nobody knows: look before you try again.'
@@ -21,9 +15,18 @@ const UNKNOWN = 'Whether it was done nobody knows: look before you try again.'
 export function asFailure(error: unknown, asked: Asked): unknown {
   if (error instanceof UnreachableError) return unreachable(error, asked)
   if (error instanceof ServiceError) return refused(error, asked)
-  if (error instanceof InvalidOptionError)
-    return problemsFailure({ code: 'invalid-request', what: 'the service would refuse this' }, error.problems)
+  if (error instanceof InvalidOptionError) return unsendable(error, asked)
   return error
+}
+
+/** A name that can be none of its kind is one that is not there, and else there is something to mend. */
+function unsendable({ message, problems }: InvalidOptionError, asked: Asked): Failure {
+  const [, noun] = /^there is no such (\w+)/.exec(message) ?? []
+  if (noun === undefined)
+    return problemsFailure({ code: 'invalid-request', what: 'the service would refuse this' }, problems)
+  const code = `${noun}-not-found` as ServiceErrorCode
+  const detail = problems.map(sayProblem).join('; ')
+  return refused(new ServiceError({ asked: '', status: 404, code, detail, problems: [] }), asked)
 }
 
 function unreachable(error: UnreachableError, { url, isChange, typed }: Asked): Failure {
@@ -60,7 +63,7 @@ function refused(error: ServiceError, asked: Asked): Failure {
       ...(requestId === undefined || status < 500 ? [] : [`Its log has more beside ${requestId}.`]),
     ],
     so: asked.isChange && mayBeDone(error) ? UNKNOWN : UNCHANGED,
-    next: nextOf(error, asked),
+    next: nextLines(error, asked),
     ...(problems.length > 0 && { problems }),
     exitCode: exitCodeOf(error),
   })
@@ -107,25 +110,4 @@ const BY_STATUS: { readonly [status: number]: ExitCode } = {
 
 function isBusy(status: number): boolean {
   return [408, 429, 502, 503, 504].includes(status)
-}
-
-function nextOf({ status, code, taskId, taskStatus }: ServiceError, { typed }: Asked): readonly string[] {
-  if (status === 401 || status === 403) return ['export SECONDWIND_KEY="$(cat your-key-file)"', typed('doctor')]
-  if (taskStatus !== undefined && taskId !== undefined) return [typed('tasks', BY_TASK_STATUS[taskStatus], taskId)]
-  if (taskId !== undefined) return [typed('tasks', 'get', taskId)]
-  if (code === 'task-not-found') return [typed('tasks', 'list')]
-  if (code === 'policy-not-found') return [typed('policies', 'list')]
-  return status >= 500 || isBusy(status) || NOT_OURS.includes(code) ? [typed('doctor')] : []
-}
-
-/** Whoever says so is perhaps not the service, or not the one that was meant. */
-const NOT_OURS: readonly ServiceErrorCode[] = ['route-not-found', 'unexpected-answer', 'answer-too-large']
-
-/** What can be done with a task that is not in the status that was asked for. */
-const BY_TASK_STATUS: { readonly [status in TaskStatus]: string } = {
-  PENDING: 'explain',
-  IN_FLIGHT: 'watch',
-  SUCCEEDED: 'get',
-  EXHAUSTED: 'replay',
-  CANCELLED: 'get',
 }

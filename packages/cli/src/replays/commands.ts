@@ -3,6 +3,7 @@ import type { Client, Replay } from '@secondwind/client'
 import { GIVE_UP_REASONS } from '@secondwind/resilience'
 import type { Answer, Argument, Command, Option } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
+import { usageFailure, type Failure } from '../failure.ts'
 import { confirm, YES_OPTION } from '../input/confirm.ts'
 import { given } from '../input/given.ts'
 import { instant } from '../input/read-instant.ts'
@@ -98,8 +99,10 @@ async function plan(call: RemoteCall): Promise<Answer> {
     overLast: optional(wholeNumber(1, 200)),
     include: several(oneOf(...INCLUDABLE)),
   })
+  const chosen = given({ ...filter, reason: givenUp, taskIds: taskId })
+  if (Object.keys(chosen).length === 0) throw nothingChosen(call)
   const planned = await client.replays.plan({
-    filter: given({ ...filter, reason: givenUp, taskIds: taskId }),
+    filter: chosen,
     ratePerSecond: rate,
     ...given({ canary, stopOnFailureRate, overLast, include }),
     ...reasonOf(options),
@@ -107,6 +110,16 @@ async function plan(call: RemoteCall): Promise<Answer> {
   const counted = await followReplay(call, planned, { statuses: ['PLANNING'], label: 'counting', doneOf: () => 0 })
   const answer = await answerReplay(call, counted)
   return { ...answer, next: [...(answer.next ?? []), ...widerPlans(call, counted)] }
+}
+
+/** Every dead letter at once is never meant. */
+function nothingChosen({ typed }: RemoteCall): Failure {
+  return usageFailure({
+    code: 'missing-option',
+    what: 'a plan must say which dead letters',
+    because: ['Without a destination, a cause, a time or the like every dead letter would be replayed.'],
+    next: [typed('dead', 'causes'), typed('replay', 'plan', '--ended-from', '2h')],
+  })
 }
 
 /** The same plan with what it has left alone because it would most likely fail again. */

@@ -89,4 +89,12 @@ describe('replay', () => {
     assert.equal((await service.inPipe(['replay', 'run', replayId])).exitCode, 5)
     assert.equal((await service.inPipe(['replay', 'status', replayId])).exitCode, 0)
   })
+
+  it('is refused where it would mean every dead letter, in words of the command line', async () => {
+    const { inPipe } = await aService()
+    const { exitCode, stderr } = await inPipe(['replay', 'plan'])
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /^error missing-option {2}a plan must say which dead letters/)
+    assert.match(stderr, /do {3}secondwind dead causes --url/)
+  })
 })

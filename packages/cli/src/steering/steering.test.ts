@@ -54,7 +54,13 @@ describe('pause and resume', () => {
 
   it('refuse a destination that nobody knows, and a share that is none', async () => {
     const { inPipe, url } = await aService()
-    assert.equal((await inPipe(['pause', 'nobody'])).exitCode, 3)
+    const nobody = await inPipe(['pause', 'nobody'])
+    assert.equal(nobody.exitCode, 3)
+    assert.match(nobody.stderr, /nobody is no name of a destination; say its origin, such as https:\/\/api\.example\n/)
+    const unflagged = await inPipe(['destinations', 'breaker', url, 'closed'])
+    assert.equal(unflagged.exitCode, 2)
+    assert.match(unflagged.stderr, /Did you mean --set closed\?/)
+    assert.ok(unflagged.stderr.includes(`do   secondwind destinations breaker ${url} --set closed --url ${url}\n`))
     const wrong = await inPipe(['resume', url, '--stop-on-failure-rate', '120%'])
     assert.match(wrong.stderr, /--stop-on-failure-rate must be a share such as 20% or 0\.2/)
   })

@@ -4,7 +4,7 @@ import type { Answer, Command, GivenOptions } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { readDocument } from '../input/read-document.ts'
 import { instant } from '../input/read-instant.ts'
-import { duration, optional, readOptions, text, type Reader } from '../input/read-options.ts'
+import { duration, optional, readOptions, text, wrongOptions, type Reader } from '../input/read-options.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { nextFor, showTask } from './task-page.ts'
@@ -70,6 +70,8 @@ async function readTask(
     deadline: optional(instant(now, 'ahead')),
     metadata: optional(pairs('=', 'a pair such as team=checkout')),
   })
+  if (/^(?!https?:)[a-z][a-z\d+.-]*:\/\//i.test(target))
+    throw wrongOptions([{ at: '<target>', is: target, say: 'must be an http or https address' }])
   const document = /^https?:\/\//i.test(target)
     ? { targetUrl: target }
     : ((await readDocument(target, { what: 'task' }, terminal)) as RetryTaskInput)

@@ -15,6 +15,16 @@ interface Listed {
 const FIELDS = ['taskId', 'status', 'destination', 'errorCode', 'attemptNumber', 'nextAttemptAt']
 
 describe('tasks submit', () => {
+  it('refuses an address that is no web address as one, and not as a file that is missing', async () => {
+    const { inPipe } = await aService()
+    const { exitCode, stderr } = await inPipe(['tasks', 'submit', 'ftp://x/y'])
+    assert.equal(exitCode, 2)
+    assert.match(
+      stderr,
+      /<target> must be an http or https address \(is "ftp:\/\/x\/y"\)[^]*do {3}secondwind tasks submit --help\n/,
+    )
+  })
+
   it('hands a request over with all that flags say, and prints the task', async () => {
     const { url, inPipe, client } = await aService()
     const words = [

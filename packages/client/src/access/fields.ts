@@ -8,7 +8,7 @@ const SHORT_ID: check.FieldCheck = value =>
   typeof value === 'string' && /^[\da-f]{16}$/.test(value) ? undefined : 'an id of 16 digits and letters a to f'
 
 export function pathOf(path: string, field: string, id: string): string {
-  refuseUnless(SHORT_ID, field, id, 'there is no such id')
+  refuseUnless(SHORT_ID, field, id, `there is no such ${field.replace(/Id$/, '')}`)
   return `${path}/${id}`
 }
 

@@ -199,7 +199,7 @@ function refuseUnfit({ isOperator = false, scopes, expiresAt }: KeyInput, caller
   if (!keys.isInForce && !isAdmin)
     throw new Refusal('last-admin', {
       detail:
-        'From the first key on every request needs one: make it with "isOperator": true and "scopes": ["admin"], without an end.',
+        'From the first key on every request needs one: the first is an operator’s, with the scope admin and without an end.',
     })
 }
 

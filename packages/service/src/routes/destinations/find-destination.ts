@@ -28,7 +28,7 @@ export function findPlace(name: string, caller: Asking, orders: StandingOrders):
   if (destination !== undefined) return placeOf(destination, caller)
   const meant = didYouMean(name, namesFor(caller, orders))
   throw new Refusal('destination-not-found', {
-    detail: `${name} is no name of a destination${meant || '; say its origin, percent-encoded: https%3A%2F%2Fapi.example'}`,
+    detail: `${name} is no name of a destination${meant || '; say its origin, such as https://api.example'}`,
   })
 }
 
