@@ -7,7 +7,7 @@ import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { labelled, wrap, type Page } from '../terminal/page.ts'
 import type { Table } from '../terminal/table.ts'
 import { FILTER_OPTIONS, readFilter, TASK_ARGUMENT } from './task-options.ts'
-import { nextFor, showTask } from './task-page.ts'
+import { gatesOf, nextFor, showTask } from './task-page.ts'
 import { taskTable } from './task-table.ts'
 
 export const listCommand: Command = remoteCommand({
@@ -101,7 +101,7 @@ async function explain({ client, args, clock, typed }: RemoteCall): Promise<Answ
       '',
       wrap(`  ${explanation}`, columns, '  '),
       '',
-      ...(hold === undefined ? [] : [line('gate', sayHold(hold.reason, hold.until, now))]),
+      ...gatesOf(hold).map(({ reason, until }) => line('gate', sayHold(reason, until, now))),
       ...(nextAttemptAt === undefined ? [] : [line('next attempt', sayWhen(nextAttemptAt, now))]),
       line('attempts made', `${task.attemptNumber}${hold === undefined ? '' : '; waiting at a gate costs none'}`),
       ...(task.endedAt === undefined ? [line('deadline', sayWhen(task.expiresAt, now))] : []),

@@ -52,11 +52,19 @@ export function nextFor(
   typed: (...words: readonly string[]) => string,
   hold?: Hold,
 ): readonly string[] {
-  const opening = hold && openGate(hold, destination, typed)
+  const byHand = gatesOf(hold).flatMap(gate => {
+    const opening = openGate(gate, destination, typed)
+    return opening === undefined ? [] : { opening, reason: gate.reason }
+  })
   // Of what people have shut an attempt by hand passes a pause, and nothing else.
-  const isInVain = opening !== undefined && hold?.reason !== 'paused'
+  const isInVain = byHand.some(({ reason }) => reason !== 'paused')
   const verbs = NEXT[status].filter(verb => !(isInVain && verb === 'attempt-now'))
-  return [...(opening === undefined ? [] : [opening]), ...verbs.map(verb => typed('tasks', verb, taskId))]
+  return [...new Set(byHand.map(({ opening }) => opening)), ...verbs.map(verb => typed('tasks', verb, taskId))]
+}
+
+/** All that are shut, the one that lasts longest first. */
+export function gatesOf(hold: Hold | undefined): readonly Hold[] {
+  return hold === undefined ? [] : [hold, ...(hold.others ?? [])]
 }
 
 /** The gate that holds it now; only a task that waits has one. */

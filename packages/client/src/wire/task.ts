@@ -141,6 +141,8 @@ export interface Hold {
   readonly because?: string
   /** Whoever runs the service has shut it, and alone opens it. */
   readonly isByOperator?: true
+  /** What else is shut now, and opens no later. */
+  readonly others?: readonly Hold[]
 }
 
 export type HoldReason =

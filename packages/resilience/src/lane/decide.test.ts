@@ -12,6 +12,7 @@ import {
   limitAt,
   newLane,
   opensAt,
+  shutGates,
   start,
   type LaneState,
   type StartKind,
@@ -54,6 +55,24 @@ describe('a lane', () => {
       retry: 0,
       hold: { reason: 'breaker-open', until: NOW + 10_000 },
     })
+  })
+
+  it('names every gate that is shut, and not the first alone', () => {
+    const { policy, state, call } = lane({ ...TRIPS_AT_ONCE, rateLimit: { perSecond: 1, burst: 1 } })
+    assert.deepEqual(shutGates(policy, state, NOW, 0), [])
+    call(DOWN, NOW)
+    const ordered = { ...policy, orders: { kill: {}, pause: { until: NOW + 9 } } }
+    assert.deepEqual(shutGates(ordered, state, NOW, 0), [
+      { reason: 'kill-switch' },
+      { reason: 'paused', until: NOW + 9 },
+      { reason: 'breaker-open', until: NOW + 10_000 },
+      { reason: 'rate-limited', until: NOW + 1_000 },
+    ])
+    assert.deepEqual(allowance(ordered, state, NOW, 0).hold, { reason: 'kill-switch' })
+    assert.deepEqual(shutGates(policy, state, NOW + 2_000, 10), [
+      { reason: 'breaker-open', until: NOW + 10_000 },
+      { reason: 'concurrency' },
+    ])
   })
 
   it('that is half-open sends one request at a time, first attempt or retry', () => {

@@ -29,9 +29,12 @@ import { startLimit, type LimitState } from '../limiter/state.ts'
 import { nextTokenAt } from '../rate-limit/decide.ts'
 import { refill, type Tokens } from '../tokens/decide.ts'
 import { sliceEnds, sumsAt, type WindowCounts } from '../window/decide.ts'
-import { limitByOrders, reachesByOrders, shutBy } from './orders.ts'
+import type { LaneHold } from './hold.ts'
+import { everyShut, limitByOrders, reachesByOrders, shutBy } from './orders.ts'
 import type { LanePolicy } from './policy.ts'
 import { rampLimit, rampReaches } from './ramp.ts'
+
+export type { LaneHold, LaneHoldReason } from './hold.ts'
 
 export interface LaneState {
   readonly breaker: BreakerState
@@ -76,23 +79,6 @@ export interface Allowance {
   /** Why no retry may, while first attempts flow. */
   readonly retryHold?: LaneHold
 }
-
-export interface LaneHold {
-  readonly reason: LaneHoldReason
-  /** When to ask again; absent when something has to end first. */
-  readonly until?: number
-}
-
-export type LaneHoldReason =
-  | 'kill-switch' // operators have stopped it, and perhaps much else
-  | 'paused' // operators have stopped it alone; what they ask for by hand passes
-  | 'breaker-open' // the destination failed too often
-  | 'probing' // one request at a time finds out whether it is back
-  | 'retry-after' // it asked to be left alone
-  | 'slow-start' // it is back, and is given more step by step
-  | 'concurrency' // as many as may be are under way
-  | 'rate-limited'
-  | 'budget' // retries would be too large a part of the load
 
 /** How an attempt went. */
 export interface EndedCall {
@@ -152,12 +138,32 @@ function allowanceByRules(policy: LanePolicy, state: LaneState, now: number, und
   const room = limitAt(policy, state, now) - underWay
   if (room <= 0) return none(noRoom(policy, state, now, underWay))
   const total = Math.min(room, wholeTokens(policy, state, now))
-  if (total <= 0) return none({ reason: 'rate-limited', until: nextTokenAt(policy.rateLimit!, state.bucket!) })
+  if (total <= 0) return none(noToken(policy, state))
   if (phaseOf(state.breaker, now) === 'half-open') return { total, first: total, retry: total }
   const retry = Math.max(0, Math.min(total, Math.floor(budgetBalance(policy, state, now))))
   if (retry > 0) return { total, first: total, retry }
+  return { total, first: total, retry, retryHold: shutForRetries(policy, state, now)! }
+}
+
+/** Every gate that is shut now, in their order: behind the one that is named first, others may wait. */
+export function shutGates(policy: LanePolicy, state: LaneState, now: number, underWay: number): LaneHold[] {
+  const { breaker, heldUntil } = state
+  const holds: LaneHold[] = everyShut(policy.orders ?? {}, now)
+  const phase = phaseOf(breaker, now)
+  if (phase === 'forced-open') holds.push({ reason: 'breaker-open' })
+  if (breaker.phase.kind === 'open' && phase === 'open')
+    holds.push({ reason: 'breaker-open', until: breaker.phase.until })
+  if (now < heldUntil) holds.push({ reason: 'retry-after', until: heldUntil })
+  if (underWay >= limitAt(policy, state, now)) holds.push(noRoom(policy, state, now, underWay))
+  if (wholeTokens(policy, state, now) < 1) holds.push(noToken(policy, state))
+  return holds
+}
+
+/** Besides, while retries cannot be paid for. */
+export function shutForRetries(policy: LanePolicy, state: LaneState, now: number): LaneHold | undefined {
+  if (phaseOf(state.breaker, now) === 'half-open' || budgetBalance(policy, state, now) >= 1) return undefined
   const until = budgetOpensAt(policy, state, now)
-  return { total, first: total, retry, retryHold: { reason: 'budget', ...(until !== undefined && { until }) } }
+  return { reason: 'budget', ...(until !== undefined && { until }) }
 }
 
 /** One attempt starts, and is paid for; undefined when a gate has shut since it was allowed. */
@@ -234,6 +240,10 @@ function noRoom(policy: LanePolicy, state: LaneState, now: number, underWay: num
   const more = underWay + 1
   const reachesAt = reachesByOrders(policy.orders, more, steadyLimit(policy, state), now)
   return { reason: 'slow-start', until: Math.max(reachesAt, rampReaches(more, state.rampSince)) }
+}
+
+function noToken({ rateLimit }: LanePolicy, { bucket }: LaneState): LaneHold {
+  return { reason: 'rate-limited', until: nextTokenAt(rateLimit!, bucket!) }
 }
 
 /** A token's worth of refill is seldom exactly one. */

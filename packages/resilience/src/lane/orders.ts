@@ -31,10 +31,15 @@ export interface Shut extends Pick<Term, 'until'> {
 
 /** The order that shuts the lane now. */
 export function shutBy(orders: LaneOrders | undefined, now: number): Shut | undefined {
-  if (orders === undefined) return undefined
-  const { kill, pause } = orders
-  if (isInForce(kill, now)) return shut('kill-switch', kill)
-  return isInForce(pause, now) ? shut('paused', pause) : undefined
+  return orders === undefined ? undefined : everyShut(orders, now)[0]
+}
+
+/** All that do. */
+export function everyShut({ kill, pause }: LaneOrders, now: number): Shut[] {
+  return [
+    ...(isInForce(kill, now) ? [shut('kill-switch', kill)] : []),
+    ...(isInForce(pause, now) ? [shut('paused', pause)] : []),
+  ]
 }
 
 function shut(reason: Shut['reason'], { until }: Term): Shut {

@@ -234,6 +234,26 @@ describe('what is ordered for every tenant', () => {
     assert.deepEqual(dispatcher.view(LANE)!.hold, { reason: 'paused', because: 'a test' })
   })
 
+  it('is named beside what else holds, the longest first', async () => {
+    const { world, dispatcher, by, startedAt, set, setForAll, control } = await setting()
+    await setForAll({ paused: { ...by, isByOperator: true, until: startedAt + 60_000 } })
+    await set({ paused: by, forced: { ...by, breaker: 'open' } })
+    await control({ expiresAt: startedAt + 90_000 })
+    await world.clock.advance(1_100)
+    await world.enqueue()
+    await world.clock.advance(1_000)
+    const { others, ...hold } = dispatcher.view(LANE)!.hold!
+    assert.deepEqual(hold, { reason: 'paused', because: 'a test' })
+    assert.deepEqual(
+      others!.map(({ reason, until, isByOperator }) => [reason, until && until - startedAt, isByOperator]),
+      [
+        ['breaker-open', undefined, undefined],
+        ['kill-switch', 90_000, true],
+        ['paused', 60_000, true],
+      ],
+    )
+  })
+
   it('is the limit where it is the stricter one, for each tenant its own', async () => {
     const { world, set, setForAll } = await setting({
       behaviourOf: () => ({ kind: 'answers', status: 200, ms: 10_000 }),

@@ -1,7 +1,7 @@
 import { breaker, lane as lanes, type shares } from '@secondwind/resilience/rules'
-import type { Control } from '../task/control.ts'
-import type { Hold, LaneView, PolicyHold } from '../task/lane-view.ts'
-import type { Orders, QueueGate } from '../task/orders.ts'
+import { endOf, isInForce, type Control } from '../task/control.ts'
+import { together, type Hold, type LaneView, type PolicyHold } from '../task/lane-view.ts'
+import { endOfPause, type Orders, type QueueGate } from '../task/orders.ts'
 import type { DispatchPorts } from './ports.ts'
 import type { ServedLane } from './served-lane.ts'
 import type { Steering } from './steering.ts'
@@ -14,13 +14,13 @@ interface Surroundings extends Pick<DispatchPorts, 'time' | 'calls'> {
 /** What can be said of a lane now. */
 export function viewOf(lane: ServedLane, { time, calls, steering, slots }: Surroundings): LaneView {
   const now = time.now()
-  const { policy, state, orders, oldestDueAt } = lane
-  const { allowed, gates } = lane.openingsAt(now, lane.leases)
-  const own = calls.isResting || !steering.isFresh ? STORE : inWords(allowed.hold, orders)
-  const hold = own ?? (slots.taken >= slots.slots ? SLOTS : undefined)
-  const shut = gates.filter(({ room }) => room === 0)
-  const retries = shut.find(({ scope }) => scope.policyId === undefined)
-  const retryHold = retries === undefined ? allowed.retryHold : holdOf(retries)
+  const { policy, state, oldestDueAt } = lane
+  const holds = calls.isResting || !steering.isFresh ? [STORE] : shutNow(lane, now)
+  const hold = together(holds.length === 0 && slots.taken >= slots.slots ? [SLOTS] : holds)
+  const shut = lane.openingsAt(now, lane.leases).gates.filter(({ room }) => room === 0)
+  const forRetries = shut.filter(({ scope }) => scope.policyId === undefined).map(holdOf)
+  const unpaid = lanes.shutForRetries(policy, state, now)
+  const retryHold = together(unpaid === undefined ? forRetries : [...forRetries, unpaid])
   const policyHolds = shut.flatMap((gate): PolicyHold[] =>
     gate.scope.policyId === undefined ? [] : [{ scope: gate.scope, hold: holdOf(gate) }],
   )
@@ -40,17 +40,33 @@ export function viewOf(lane: ServedLane, { time, calls, steering, slots }: Surro
 const STORE: Hold = { reason: 'store' }
 const SLOTS: Hold = { reason: 'slots' }
 
-/** What was said beside it, and whose word it was. */
-function inWords(hold: Hold | undefined, { control, pauses: [paused] }: Orders): Hold | undefined {
-  if (hold?.reason === 'kill-switch' && control !== undefined) return { ...hold, ...wordsOf(control) }
-  if (hold?.reason !== 'paused' || paused === undefined) return hold
-  const { reason: because, isByOperator } = paused
-  return { ...hold, ...(because !== undefined && { because }), ...(isByOperator && { isByOperator }) }
+function shutNow({ policy, state, orders, leases }: ServedLane, now: number): Hold[] {
+  return lanes.shutGates(policy, state, now, leases).flatMap(hold => inWords(hold, orders, now))
+}
+
+/** Every order that shuts it, with what was said beside it, and whose word it was. */
+function inWords(hold: Hold, { controls, pauses }: Orders, now: number): readonly Hold[] {
+  if (hold.reason === 'kill-switch')
+    return controls
+      .filter(control => isInForce(control, now))
+      .map(control => ({ reason: 'kill-switch', ...opening(endOf(control)), ...wordsOf(control) }))
+  if (hold.reason !== 'paused') return [hold]
+  return pauses
+    .filter(pause => now < endOfPause(pause))
+    .map(({ until, reason: because, isByOperator }) => ({
+      reason: 'paused',
+      ...opening(until),
+      ...(because !== undefined && { because }),
+      ...(isByOperator && { isByOperator }),
+    }))
+}
+
+function opening(until = Infinity): Pick<Hold, 'until'> {
+  return until === Infinity ? {} : { until }
 }
 
 function holdOf({ control, reason, until }: QueueGate): Hold {
-  const opens = until === undefined ? {} : { until }
-  return { reason, ...opens, ...(reason === 'kill-switch' && wordsOf(control)) }
+  return { reason, ...opening(until), ...(reason === 'kill-switch' && wordsOf(control)) }
 }
 
 function wordsOf({ controlId, level, reason, isByOperator }: Control): Omit<Hold, 'reason' | 'until'> {

@@ -57,10 +57,21 @@ describe('an explanation of a task that waits', () => {
       'Attempt 1 has been due for 3 s: the kill switch is at dispatch-off ("INC-2231"), for another 1 min.',
     ],
     [
-      'names the kill switch behind a pause, too: whoever resumes would wait for it next',
+      'names every gate that is shut: whoever opens one would wait for the next',
       taskIn(waiting(NOW - 3_000, 'retry')),
       viewOf({ hold: { reason: 'paused' }, retryHold: { reason: 'kill-switch', level: 'retries-off' } }),
-      'Attempt 1 has been due for 3 s: https://api.example is paused, until somebody resumes it; behind that the kill switch is at retries-off, until somebody ends it.',
+      'Attempt 1 has been due for 3 s: https://api.example is paused, until somebody resumes it; and the kill switch is at retries-off, until somebody ends it.',
+    ],
+    [
+      'names the gate that lasts longest first',
+      taskIn(waiting(NOW)),
+      viewOf({
+        hold: {
+          ...OPEN,
+          others: [{ reason: 'rate-limited', until: NOW + 40_000 }, { reason: 'concurrency' }, { reason: 'paused' }],
+        },
+      }),
+      'Attempt 1 is due now: https://api.example is paused, until somebody resumes it; and the rate limit of https://api.example is used up, for another 40 s; and the breaker of https://api.example is open, for another 27 s; and 20 of at most 20 requests to https://api.example are under way, until one of them ends.',
     ],
     [
       'names what ends a breaker that was opened by hand',

@@ -37,11 +37,8 @@ function waiting(task: Task, { nextAttemptAt, queue }: Pending, view: LaneView |
 }
 
 function heldBy(task: Task, queue: Queue, view: LaneView, now: number): string | undefined {
-  const [first, ...behind] = holdsOn(view, queue)
-  if (first === undefined) return undefined
-  // Gates that open by themselves are told when they are next; an order is there until somebody knows of it.
-  const orders = behind.filter(({ reason }) => reason === 'kill-switch')
-  return [first, ...orders].map(hold => gateOf(task, hold, view, now)).join('; behind that ')
+  const holds = holdsOn(view, queue)
+  return holds.length === 0 ? undefined : holds.map(hold => gateOf(task, hold, view, now)).join('; and ')
 }
 
 function gateOf({ destination, progress }: Task, hold: Hold, view: LaneView, now: number): string {

@@ -33,6 +33,8 @@ export interface Hold {
   readonly because?: string
   /** Whoever runs the service has shut it: no tenant opens it. */
   readonly isByOperator?: true
+  /** What else is shut now, and opens no later. */
+  readonly others?: readonly Hold[]
 }
 
 export interface PolicyHold {
@@ -40,20 +42,48 @@ export interface PolicyHold {
   readonly hold: Hold
 }
 
-/** The gate that a queue of the lane stands behind. */
+/** The gate that a queue of the lane stands behind, and the others. */
 export function holdOn(view: LaneView, queue: Queue): Hold | undefined {
-  return holdsOn(view, queue)[0]
+  return together(holdsOn(view, queue))
 }
 
-/** All of them, one behind another: first that of the whole lane, then its own. */
-export function holdsOn({ hold, policyHolds, retryHold }: LaneView, queue: Queue): readonly Hold[] {
-  // What was asked for by hand passes a pause; what a tenant asked for, none of an operator.
-  const isPassed = hold?.reason === 'paused' && isByHand(queue.rank) && (queue.rank !== 'urgent' || !hold.isByOperator)
-  const own = policyHolds?.find(({ scope }) => isInScope(scope, queue))?.hold
-  return [isPassed ? undefined : hold, own, queue.kind === 'retry' ? retryHold : undefined].filter(
-    gate => gate !== undefined,
-  )
+/** All gates that a queue of the lane stands behind, the one that lasts longest first. */
+export function holdsOn({ hold, policyHolds = [], retryHold }: LaneView, queue: Queue): readonly Hold[] {
+  const own = policyHolds.filter(({ scope }) => isInScope(scope, queue))
+  return byEnd([
+    ...apart(hold).filter(gate => !isPassed(gate, queue)),
+    ...own.flatMap(({ hold: gate }) => apart(gate)),
+    ...(queue.kind === 'retry' ? apart(retryHold) : []),
+  ])
 }
+
+/** What was asked for by hand passes a pause; what a tenant asked for, none of an operator. */
+function isPassed({ reason, isByOperator }: Hold, { rank }: Queue): boolean {
+  return reason === 'paused' && isByHand(rank) && (rank !== 'urgent' || !isByOperator)
+}
+
+/** Several that are shut at once, told as the one that lasts longest. */
+export function together(holds: readonly Hold[]): Hold | undefined {
+  const [hold, ...others] = byEnd(holds)
+  return hold && { ...hold, ...(others.length > 0 && { others }) }
+}
+
+function apart(hold: Hold | undefined): readonly Hold[] {
+  if (hold === undefined) return []
+  const { others = [], ...first } = hold
+  return [first, ...others]
+}
+
+function byEnd(holds: readonly Hold[]): readonly Hold[] {
+  return holds.toSorted((left, right) => endOf(right) - endOf(left) || 0)
+}
+
+/** Without an instant: never, if only somebody's word opens it; else as soon as something ends. */
+function endOf({ reason, until }: Hold): number {
+  return until ?? (BY_WORD.has(reason) ? Infinity : -Infinity)
+}
+
+const BY_WORD: ReadonlySet<HoldReason> = new Set(['kill-switch', 'paused', 'breaker-open'])
 
 export type HoldReason = (typeof HOLD_REASONS)[number]
 

@@ -19,8 +19,8 @@ import type { Queue, Rank } from './task.ts'
 export interface Orders {
   /** For the lane as a whole. */
   readonly lane: laneOrders.LaneOrders
-  /** The control behind its kill switch, in force or over. */
-  readonly control?: Control
+  /** The controls behind its kill switch, in force or over; the one that lasts longest first. */
+  readonly controls: readonly Control[]
   /** Its pauses, in force or over; the one that lasts longest first. */
   readonly pauses: readonly Paused[]
   /** For some of its queues. */
@@ -35,12 +35,13 @@ export interface QueueOrder {
 }
 
 /** Most lanes have none: they share these. */
-export const NO_ORDERS: Orders = { lane: {}, pauses: [], queues: [], watches: [] }
+export const NO_ORDERS: Orders = { lane: {}, controls: [], pauses: [], queues: [], watches: [] }
 
 export function ordersFor(lane: Lane, controls: readonly Control[], { all = {}, own = {} }: Standing = {}): Orders {
   const meant = controls.filter(control => control.level !== 'intake-off' && reaches(control, lane))
   const byEnd = meant.toSorted((left, right) => endOf(right) - endOf(left) || 0)
-  const [whole, ...shorter] = byEnd.filter(control => isWholeLane(queuesOf(control)))
+  const wholes = byEnd.filter(control => isWholeLane(queuesOf(control)))
+  const [whole, ...shorter] = wholes
   const queues = byEnd.flatMap(control => (isWholeLane(queuesOf(control)) ? [] : { scope: queuesOf(control), control }))
   const pauses = [all.paused, own.paused]
     .filter(pause => pause !== undefined)
@@ -54,7 +55,7 @@ export function ordersFor(lane: Lane, controls: readonly Control[], { all = {}, 
   if (whole === undefined && queues.length === 0 && Object.keys(byRecord).length === 0) return NO_ORDERS
   return {
     lane: { ...byRecord, ...(whole !== undefined && { kill: termOf(whole) }) },
-    ...(whole !== undefined && { control: whole }),
+    controls: wholes,
     pauses,
     queues,
     watches: [...watchesOf(all, true), ...watchesOf(own, false), ...meant.flatMap(watchAfter)],
@@ -65,7 +66,7 @@ function isWholeLane(scope: QueueScope): boolean {
   return Object.keys(scope).length === 0
 }
 
-function endOfPause({ until = Infinity }: Paused): number {
+export function endOfPause({ until = Infinity }: Paused): number {
   return until
 }
 
@@ -175,7 +176,8 @@ export function passesPauses({ pauses }: Orders, rank: Rank, now: number): boole
 
 /** The kill switch that a queue stands behind now: that of its lane, or one of its own. */
 export function controlOn(orders: Orders, queue: Pick<Queue, 'kind' | 'policyId'>, now: number): Control | undefined {
-  const { control, queues } = orders
-  if (control !== undefined && now < endOf(control)) return control
+  const { controls, queues } = orders
+  const whole = controls.find(control => now < endOf(control))
+  if (whole !== undefined) return whole
   return queues.find(order => now < endOf(order.control) && isInScope(order.scope, queue))?.control
 }

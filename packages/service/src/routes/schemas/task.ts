@@ -120,7 +120,7 @@ export const ATTEMPT: TSchema = Type.Object(
   { $id: 'Attempt', examples: [EXAMPLE_ATTEMPT] },
 )
 
-export const HOLD: TSchema = Type.Object({
+const GATE = {
   reason: wordOf(HOLD_REASONS),
   until: Type.Optional(instant('When it opens, as far as anybody knows.')),
   level: Type.Optional(wordOf(CONTROL_LEVELS, { description: 'Of the kill switch.' })),
@@ -129,6 +129,12 @@ export const HOLD: TSchema = Type.Object({
   isByOperator: Type.Optional(
     Type.Literal(true, { description: 'Whoever runs the service has shut it, and alone opens it.' }),
   ),
+}
+
+/** The gate that lasts longest. */
+export const HOLD: TSchema = Type.Object({
+  ...GATE,
+  others: Type.Optional(Type.Array(Type.Object(GATE), { description: 'What else is shut now, and opens no later.' })),
 })
 
 export const EXPLANATION: TSchema = Type.Object(
