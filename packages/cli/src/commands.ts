@@ -1,4 +1,5 @@
 import { ACCESS } from './access/commands.ts'
+import { BODIES } from './bodies/commands.ts'
 import type { Command } from './command.ts'
 import { completionCommand } from './completion.ts'
 import { DEAD } from './dead/commands.ts'
@@ -37,6 +38,7 @@ const ALL: readonly Command[] = [
   ...SERVICE,
   doctorCommand,
   ...TASKS,
+  ...BODIES,
   ...DEAD,
   ...REPLAYS,
   ...DESTINATIONS,

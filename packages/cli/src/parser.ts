@@ -67,6 +67,7 @@ export const COMMON_OPTIONS: NonNullable<Command['options']> = [
 
 const GROUPS: { readonly [word: string]: string } = {
   tasks: 'requests that the service was handed: see them, steer them',
+  bodies: 'large bodies, uploaded once and named by tasks',
   dead: 'tasks that were given up, by what they died of',
   replay: 'many dead letters brought back: a plan to read first, then its run',
   destinations: 'what is called: gates, backlog, and what retrying costs',

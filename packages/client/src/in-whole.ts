@@ -3,7 +3,7 @@ import type { FetchOptions } from '@secondwind/resilience/fetch'
 export type Fetch = NonNullable<FetchOptions['fetch']>
 
 /** Four times the largest body that a service takes: a page of tasks, whatever their headers, is far from it. */
-export const DEFAULT_MAX_ANSWER_BYTES = 67_108_864
+const DEFAULT_MAX_ANSWER_BYTES = 67_108_864
 
 /** Whoever sends more could fill the memory of whoever reads it. */
 export class AnswerTooLargeError extends Error {

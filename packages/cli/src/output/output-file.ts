@@ -8,7 +8,7 @@ import type { Terminal } from '../terminal/terminal.ts'
 /** What an answer leaves behind: a picture, a report, a policy. */
 export interface OutputFile {
   readonly path: string
-  readonly content: () => string
+  readonly content: () => string | Uint8Array
   /** Not written over what is there, for that could not be made again. */
   readonly isNew?: true
   /** Nobody else on this machine may read it. */
@@ -45,7 +45,7 @@ export function freePath(path: string): string {
 }
 
 /** The picture or report that somebody asked for, if somebody did. */
-export function fileAt(path: string | undefined, content: () => string): readonly OutputFile[] {
+export function fileAt(path: string | undefined, content: () => string | Uint8Array): readonly OutputFile[] {
   return path === undefined ? [] : [{ path, content }]
 }
 

@@ -21,6 +21,8 @@ const PLACEHOLDERS: { readonly [example: string]: (service: RunningService) => s
 
 const FILES: { readonly [name: string]: string } = {
   'payments.json': '{"maxAttempts":8}',
+  'order.json': '{"amount":4200}',
+  'tasks.ndjson': '{"targetUrl":"https://api.example/a","delayMs":3600000}\n',
   'task.json': '{"targetUrl":"https://api.example/charge","delayMs":3600000}',
 }
 

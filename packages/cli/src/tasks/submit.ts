@@ -1,12 +1,13 @@
 import type { RetryTaskInput } from '@secondwind/client'
-import { readFile } from 'node:fs/promises'
 import type { Answer, Command, GivenOptions } from '../command.ts'
-import { Failure } from '../failure.ts'
+import { usageFailure } from '../failure.ts'
+import { readBytes } from '../input/read-bytes.ts'
 import { readDocument } from '../input/read-document.ts'
 import { instant } from '../input/read-instant.ts'
-import { duration, optional, readOptions, text, wrongOptions, type Reader } from '../input/read-options.ts'
+import { duration, flagOf, optional, readOptions, text, wrongOptions, type Reader } from '../input/read-options.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { submitBatch } from './submit-batch.ts'
 import { nextFor, showTask } from './task-page.ts'
 import { answerOnceSettled, WAIT_OPTION } from './settled.ts'
 
@@ -15,7 +16,7 @@ export const submitCommand: Command = remoteCommand({
   summary: 'hands a request over; once this returns it is on disk',
   arguments: [
     {
-      usage: '<target>',
+      usage: '[target]',
       say: 'the address to call; or a whole task as JSON: a file, the document as it stands, or - for stdin',
     },
   ],
@@ -23,17 +24,26 @@ export const submitCommand: Command = remoteCommand({
     { flag: '--method <method>', say: 'POST unless told' },
     { flag: '--header <name:value>', say: 'sent with every attempt; secrets belong in a file', isRepeatable: true },
     { flag: '--body <text>', say: 'what to send; @file takes a file, - takes stdin' },
+    { flag: '--body-ref <bodyRef>', say: 'the body that bodies put has uploaded' },
     { flag: '--policy-id <name>', say: 'by this policy (default)' },
+    { flag: '--policy-file <file>', say: 'by a policy of its own: a file, the document as it stands, or - for stdin' },
     { flag: '--idempotency-key <key>', say: 'the same key and the same request are the same task' },
     { flag: '--delay <duration>', say: 'how long to wait before the first attempt' },
     { flag: '--not-before <time>', say: 'no attempt before that: 10min, or 2026-11-16T02:00:00Z' },
     { flag: '--deadline <time>', say: 'no attempt after that' },
     { flag: '--metadata <name=value>', say: 'kept and shown, never sent', isRepeatable: true },
+    { flag: '--callback-url <url>', say: 'told of its end, by one POST' },
+    {
+      flag: '--batch <file>',
+      say: 'many tasks instead, a JSON document a line; - for stdin; exits with 6 unless all were taken',
+    },
+    { flag: '--ndjson', say: 'of a batch: a JSON document for each, one a line' },
     WAIT_OPTION,
   ],
   examples: [
     'tasks submit http://127.0.0.1:4747/_flaky/503x2 --body hello --wait 1min',
     'tasks submit task.json --idempotency-key order-8812',
+    'tasks submit --batch tasks.ndjson',
   ],
   isChange: true,
   run: submit,
@@ -41,7 +51,17 @@ export const submitCommand: Command = remoteCommand({
 
 async function submit(call: RemoteCall): Promise<Answer> {
   const { client, args, options, terminal, clock, typed } = call
-  const asked = await readTask(args[0] as string, options, terminal, clock.now())
+  const { batch } = readOptions(options, { batch: optional(text()) })
+  if (batch !== undefined) refuseBeside(call)
+  if (batch !== undefined) return submitBatch(batch, call)
+  const [target] = args as [string?]
+  if (target === undefined)
+    throw usageFailure({
+      code: 'missing-argument',
+      what: 'there is nothing to submit',
+      because: ['It does not say where to.'],
+    })
+  const asked = await readTask(target, options, terminal, clock.now())
   const { isNew, ...task } = await client.tasks.enqueue(asked)
   if (!isNew) terminal.tell('this request had come before, with this key: it is the same task\n')
   if (options['wait'] !== undefined) return answerOnceSettled(call, task, () => false)
@@ -52,6 +72,26 @@ async function submit(call: RemoteCall): Promise<Answer> {
   }
 }
 
+/** Of a batch each line says all of its task. */
+function refuseBeside({ args, options, typed }: RemoteCall): void {
+  const fields = submitCommand
+    .options!.map(({ flag }) => flag.split(' ')[0]!)
+    .filter(flag => !BESIDE_BATCH.includes(flag))
+  const given = Object.keys(options)
+    .map(flagOf)
+    .filter(flag => fields.includes(flag))
+  const words = [...(args[0] === undefined ? [] : [String(args[0])]), ...given]
+  if (words.length === 0) return
+  throw usageFailure({
+    code: 'wrong-option',
+    what: `${words.join(', ')} cannot stand beside --batch`,
+    because: ['Each line of a batch says all of its task.'],
+    next: [typed('tasks', 'submit', '--batch', String(options['batch']))],
+  })
+}
+
+const BESIDE_BATCH: readonly string[] = ['--batch', '--ndjson', '--url', '--key-file', '--tenant']
+
 /** The document, if there is one, and what flags put in place of its fields; the client checks the whole. */
 async function readTask(
   target: string,
@@ -59,11 +99,14 @@ async function readTask(
   terminal: Pick<Terminal, 'readInput'>,
   now: number,
 ): Promise<RetryTaskInput> {
-  const { delay, deadline, body, header, metadata, ...given } = readOptions(options, {
+  const { delay, deadline, body, header, metadata, policyFile, ...given } = readOptions(options, {
     method: optional(text()),
     header: optional(pairs(':', 'a header such as content-type: application/json')),
     body: optional(text()),
+    bodyRef: optional(text()),
     policyId: optional(text()),
+    policyFile: optional(text()),
+    callbackUrl: optional(text()),
     idempotencyKey: optional(text()),
     delay: optional(duration(0, 315_576_000_000)),
     notBefore: optional(instant(now, 'ahead')),
@@ -81,6 +124,7 @@ async function readTask(
     delayMs: delay,
     deadlineAt: deadline,
     metadata,
+    policy: policyFile === undefined ? undefined : await readDocument(policyFile, { what: 'policy' }, terminal),
     ...(body === undefined ? {} : await readBody(body, terminal)),
   }
   const typed = Object.entries(flags).filter(([, value]) => value !== undefined)
@@ -107,19 +151,9 @@ function pairs(separator: string, must: string): Reader<{ readonly [name: string
 
 async function readBody(
   given: string,
-  { readInput }: Pick<Terminal, 'readInput'>,
+  terminal: Pick<Terminal, 'readInput'>,
 ): Promise<Pick<RetryTaskInput, 'body' | 'bodyBase64'>> {
-  if (given === '-') return { body: await readInput() }
+  if (given === '-') return { body: await terminal.readInput() }
   if (!given.startsWith('@')) return { body: given }
-  try {
-    // As bytes: a signature is over bytes, and not every file is text.
-    return { bodyBase64: (await readFile(given.slice(1))).toString('base64') }
-  } catch (error) {
-    throw new Failure({
-      code: 'not-readable',
-      what: `the body ${given.slice(1)} cannot be read`,
-      because: [`${(error as Error).message}.`],
-      so: 'Nothing was sent.',
-    })
-  }
+  return { bodyBase64: (await readBytes(given.slice(1), terminal)).toString('base64') }
 }

@@ -1,0 +1,99 @@
+/** Many tasks from a file, one JSON document a line; each has a result of its own. */
+import type { EnqueueResult, RetryTaskInput } from '@secondwind/client'
+import type { Problem } from '@secondwind/resilience'
+import type { Answer } from '../command.ts'
+import { EXIT_CODES } from '../exit-codes.ts'
+import { problemsFailure } from '../failure.ts'
+import { readBytes } from '../input/read-bytes.ts'
+import type { RemoteCall } from '../remote/remote-command.ts'
+import { showTable, type Table } from '../terminal/table.ts'
+
+/** More are to be handed over in several files: all of them are read into memory first. */
+const MOST_LINES = 100_000
+
+/** Nothing is sent unless every line can be read; what the service refuses does not keep the others back. */
+export async function submitBatch(file: string, { client, terminal, typed }: RemoteCall): Promise<Answer> {
+  const { tasks, lines } = readLines(String(await readBytes(file, terminal)), file)
+  const results = (await client.tasks.enqueueMany(tasks)).map(result => ({ line: lines[result.index]!, ...result }))
+  const count = (kind: EnqueueResult['result']): number => results.filter(({ result }) => result === kind).length
+  const [created, existing, refused, unanswered] = (['created', 'existing', 'refused', 'unanswered'] as const).map(
+    count,
+  )
+  const items = results.map(documentOf)
+  const table = tableOf(items)
+  // With keys of their own the same lines again are the same tasks; without, they would be others.
+  const mayRepeat = file !== '-' && tasks.every(task => typeof task?.idempotencyKey === 'string')
+  const isWhole = refused === 0 && unanswered === 0
+  return {
+    data: { created, existing, refused, unanswered, items },
+    items,
+    table,
+    show: page => showTable(table, page),
+    verdict: isWhole
+      ? `All ${tasks.length} were taken, ${existing} of them before.`
+      : `${created! + existing!} of ${tasks.length} were taken, ${refused} refused, ${unanswered} not answered.`,
+    next: isWhole
+      ? [typed('tasks', 'list')]
+      : [...(mayRepeat ? [typed('tasks', 'submit', '--batch', file)] : []), typed('doctor')],
+    exitCode: isWhole ? EXIT_CODES.done : EXIT_CODES.no,
+  }
+}
+
+function readLines(content: string, file: string): { tasks: readonly RetryTaskInput[]; lines: readonly number[] } {
+  const problems: Problem[] = []
+  const tasks: RetryTaskInput[] = []
+  const lines: number[] = []
+  for (const [index, text] of content
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .entries()) {
+    if (text.trim() === '') continue
+    try {
+      tasks.push(JSON.parse(text) as RetryTaskInput)
+      lines.push(index + 1)
+    } catch (error) {
+      problems.push({ at: `line ${index + 1}`, is: undefined, say: `is no JSON: ${(error as Error).message}` })
+    }
+  }
+  if (problems.length === 0 && (tasks.length === 0 || tasks.length > MOST_LINES))
+    problems.push({ at: file, is: tasks.length, say: `must have 1 to ${MOST_LINES} tasks, one a line` })
+  if (problems.length > 0) throw problemsFailure({ code: 'no-json', what: `${file} is no list of tasks` }, problems)
+  return { tasks, lines }
+}
+
+interface Item {
+  readonly line: number
+  readonly result: EnqueueResult['result']
+  readonly taskId?: string
+  readonly idempotencyKey: string
+  readonly code?: string
+  readonly because?: string
+}
+
+function documentOf(one: EnqueueResult & { readonly line: number }): Item {
+  const { line, result, idempotencyKey } = one
+  if ('taskId' in one) return { line, result, taskId: one.taskId, idempotencyKey }
+  const { code, message } = one.error as Error & { readonly code?: string }
+  return { line, result, idempotencyKey, ...(code !== undefined && { code }), because: message }
+}
+
+function tableOf(items: readonly Item[]): Table {
+  return {
+    columns: [
+      { name: 'line', align: 'right' },
+      { name: 'result' },
+      { name: 'taskId', dropOrder: 3 },
+      { name: 'code', dropOrder: 2 },
+      { name: 'because', isProse: true },
+      { name: 'key', field: 'idempotencyKey', dropOrder: 1 },
+    ],
+    rows: items.map(({ line, result, taskId = '', code = '', because = '', idempotencyKey }) => [
+      line,
+      result,
+      taskId,
+      code,
+      because,
+      idempotencyKey,
+    ]),
+  }
+}

@@ -1,0 +1,96 @@
+import type { RetryTask } from '@secondwind/client'
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, onTestFinished } from 'vitest'
+import { aService } from '../remote/service.test-kit.ts'
+
+function aFile(content: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'secondwind-batch-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'tasks.ndjson')
+  writeFileSync(file, content)
+  return file
+}
+
+interface Batch {
+  readonly created: number
+  readonly existing: number
+  readonly refused: number
+  readonly items: readonly { readonly line: number; readonly result: string; readonly because?: string }[]
+}
+
+describe('tasks submit', () => {
+  it('takes a policy of its own, and who is told of the end', async () => {
+    const { inPipe, url } = await aService()
+    const policy = aFile('{"maxAttempts":2,"totalBudgetMs":60000}')
+    const callback = `${url}/_flaky/200`
+    const words = ['tasks', 'submit', `${url}/_flaky/200`, '--delay', '1h', '--policy-file', policy]
+    const { stdout, stderr } = await inPipe([...words, '--callback-url', callback, '--json'])
+    const { policyId, policy: own, callbackUrl } = JSON.parse(stdout || stderr) as RetryTask
+    assert.deepEqual([policyId, own?.maxAttempts, callbackUrl], ['inline', 2, callback], stderr)
+    const wrong = await inPipe(['tasks', 'submit', url, '--policy-file', '{"maxAtempts":2}'])
+    assert.match(wrong.stderr, /maxAtempts is an unknown field; did you mean maxAttempts\?/)
+  })
+
+  it('without anything to submit says so', async () => {
+    const { inPipe } = await aService()
+    const { exitCode, stderr } = await inPipe(['tasks', 'submit'])
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /^error missing-argument[^]*do {3}secondwind tasks submit --help\n$/)
+  })
+})
+
+describe('tasks submit --batch', () => {
+  const line = (path: string, parts: object = {}): string =>
+    JSON.stringify({ targetUrl: `https://api.example/${path}`, delayMs: 3_600_000, ...parts })
+
+  it('hands every line over, says what became of each, and exits with 6 unless all were taken', async () => {
+    const { inPipe, client } = await aService()
+    const keyed = aFile(`${line('a', { idempotencyKey: 'a' })}\n\n${line('b', { idempotencyKey: 'b' })}\n`)
+    const first = await inPipe(['tasks', 'submit', '--batch', keyed])
+    assert.equal(first.exitCode, 0, first.stderr)
+    assert.match(first.stdout, /^line\tresult\ttaskId.*\n1\tcreated\t\S+.*\n3\tcreated\t/)
+    const mixed = aFile([line('a', { idempotencyKey: 'a' }), line('c', { colour: 'red' }), line('d')].join('\n'))
+    const second = await inPipe(['tasks', 'submit', '--batch', mixed, '--json'])
+    const { created, existing, refused, items } = JSON.parse(second.stdout) as Batch
+    assert.deepEqual([second.exitCode, created, existing, refused], [6, 1, 1, 1])
+    assert.deepEqual(
+      items.map(item => [item.line, item.result]),
+      [
+        [1, 'existing'],
+        [2, 'refused'],
+        [3, 'created'],
+      ],
+    )
+    assert.match(items[1]!.because!, /colour is an unknown field/)
+    assert.equal((await client.tasks.list().page()).items.length, 3)
+  })
+
+  it('proposes to send it again only where that makes nothing twice', async () => {
+    const { inPipe } = await aService()
+    const bad = line('c', { colour: 'red', idempotencyKey: 'c' })
+    const keyed = await inPipe(['tasks', 'submit', '--batch', aFile(bad)])
+    assert.match(keyed.stderr, /try {2}secondwind tasks submit --batch/)
+    const keyless = await inPipe(['tasks', 'submit', '--batch', aFile(`${bad}\n${line('d')}`)])
+    assert.doesNotMatch(keyless.stderr, /tasks submit --batch/)
+  })
+
+  it('sends nothing of a file of which a line cannot be read, and names every such line', async () => {
+    const { inPipe, client } = await aService()
+    const { exitCode, stderr } = await inPipe(['tasks', 'submit', '--batch', '-'], { input: `${line('a')}\n{\nx\n` })
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /^error no-json[^]*line 2 is no JSON[^]*line 3 is no JSON/)
+    assert.equal((await inPipe(['tasks', 'submit', '--batch', aFile('\n')])).exitCode, 2)
+    assert.equal((await client.tasks.list().page()).items.length, 0)
+  })
+
+  it('takes nothing beside it: each line says all of its task', async () => {
+    const { inPipe } = await aService()
+    const words = ['tasks', 'submit', 'https://api.example', '--method', 'PUT', '--batch', aFile(line('a'))]
+    const { exitCode, stderr } = await inPipe(words)
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /^error wrong-option {2}https:\/\/api\.example, --method cannot stand beside --batch/)
+  })
+})
