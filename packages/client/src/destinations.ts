@@ -1,9 +1,10 @@
 import { check } from '@secondwind/resilience/rules'
 import { onVersion, type Call, type Caller, type ChangeCall } from './caller.ts'
-import { refuseUnless } from './check/fields.ts'
+import { refuse, refuseUnless } from './check/fields.ts'
 import { listing, type Listing } from './listing.ts'
 import type {
   Destination,
+  DestinationFilter,
   DestinationSettingsInput,
   ForceInput,
   PauseInput,
@@ -14,8 +15,8 @@ import type { Page } from './wire/page.ts'
 
 /** `/destinations`. A destination is named by the name it was given, or by its origin. */
 export interface Destinations {
-  /** Every destination that has had a task, by origin. */
-  list(call?: Call): Listing<Destination>
+  /** By origin: every destination that has had a task; with `hasSettings`, those that you have set something for instead. */
+  list(filter?: DestinationFilter, call?: Call): Listing<Destination>
   get(name: string, call?: Call): Promise<Destination>
   /** Its name and limits, all of them: what is left out is as for every destination. */
   put(name: string, settings: DestinationSettingsInput, call?: Call): Promise<Destination>
@@ -49,8 +50,12 @@ export function destinationsOf(caller: Caller): Destinations {
       signal,
     })
   return {
-    list: ({ signal } = {}) =>
-      listing(query => caller.ask<Page<Destination>>({ method: 'GET', mark: 'items', path: PATH, query, signal })),
+    list(filter = {}, { signal } = {}) {
+      refuse('destinations cannot be listed', check.checkFields(filter, FILTER_FIELDS))
+      const read = (page: object): Promise<Page<Destination>> =>
+        caller.ask({ method: 'GET', mark: 'items', path: PATH, query: { ...filter, ...page }, signal })
+      return listing(read)
+    },
     get: async (name, { signal } = {}) =>
       caller.ask({ method: 'GET', mark: 'destination', path: pathOf(name), signal }),
     put: async (name, body, { signal } = {}) =>
@@ -68,6 +73,10 @@ export function destinationsOf(caller: Caller): Destinations {
     undrain: (name, why = {}, call) => change(name, 'undrain', why, call),
     force: (name, force, call) => change(name, 'force', force, call),
   }
+}
+
+const FILTER_FIELDS: { readonly [field in keyof DestinationFilter]-?: check.FieldCheck } = {
+  hasSettings: value => (value === true ? undefined : 'true, or left out'),
 }
 
 /** Dots alone would lead elsewhere, encoded or not. */

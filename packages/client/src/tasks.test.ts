@@ -226,6 +226,7 @@ describe('policies, dead letters and destinations', () => {
     await end(client.deadLetters.groups({ destination: 'https://a.example' }).page())
     await end(client.deadLetters.list({ causeId: 'c-1' }).page())
     await end(client.destinations.list().page())
+    await end(client.destinations.list({ hasSettings: true }).page())
     assert.deepEqual(
       server.requests.map(({ method, path }) => `${method} ${path}`),
       [
@@ -236,6 +237,7 @@ describe('policies, dead letters and destinations', () => {
         'GET /dead-letters?group=cause&destination=https%3A%2F%2Fa.example',
         'GET /dead-letters?group=none&causeId=c-1',
         'GET /destinations',
+        'GET /destinations?hasSettings=true',
       ],
     )
   })

@@ -134,6 +134,18 @@ describe('secondwind doctor', () => {
     assert.equal(levelOf(calm, 'by hand'), 'ok')
   })
 
+  it('sees what is stopped before its first task', async () => {
+    const { client, url, inPipe: atService } = await aService()
+    const quiet = 'https://quiet.example'
+    await client.destinations.pause(quiet, { reason: 'INC-2231' })
+    const report = reportOf((await atService(['doctor', '--data', aDirectory(), '--json'])).stdout)
+    const found = report.findings.filter(({ check }) => check === 'by hand')
+    assert.deepEqual(
+      found.map(({ level, next }) => [level, next]),
+      [['warn', `secondwind resume ${quiet} --url ${url}`]],
+    )
+  })
+
   it('tells another program, an old service and a wrong clock from a sound one', async () => {
     const other = await anAnswer((_, response) => void response.end('<html>'))
     const data = ['--data', aDirectory(), '--json']

@@ -91,10 +91,11 @@ async function checkWork({ client, clock, typed }: Examined): Promise<readonly F
   try {
     const { items: policies } = await readItems(client.policies.list(), MOST)
     const { items: destinations } = await readItems(client.destinations.list(), MOST)
+    const { items: set } = await readItems(client.destinations.list({ hasSettings: true }), MOST)
     const { items: controls } = await readItems(client.controls.list(), MOST)
     const now = clock.now()
     return [
-      ...checkSwitches({ controls, destinations, now }, typed),
+      ...checkSwitches({ controls, destinations: eachOnce([...destinations, ...set]), now }, typed),
       ...checkPolicies(policies, typed),
       ...checkDestinations(destinations, now, typed),
     ]
@@ -102,6 +103,11 @@ async function checkWork({ client, clock, typed }: Examined): Promise<readonly F
     if (!(error instanceof ServiceError) || (error.status !== 401 && error.status !== 403)) throw error
     return [bad('key', `It does not let you look: ${error.detail}`, 'export SECONDWIND_KEY="$(cat your-key-file)"')]
   }
+}
+
+/** One that has had tasks, and was paused, is in both lists. */
+function eachOnce(destinations: readonly Destination[]): readonly Destination[] {
+  return [...new Map(destinations.map(one => [one.destination, one])).values()]
 }
 
 /** By the lab's checklist, as far as a policy alone shows it. */

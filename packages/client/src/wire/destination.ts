@@ -38,6 +38,11 @@ export interface Destination {
   readonly operatorSettings?: DestinationSettings
 }
 
+export interface DestinationFilter {
+  /** Those that whoever asks has set something for, with or without a task. */
+  readonly hasSettings?: true
+}
+
 export interface RecentAttempts {
   /** How long ago the oldest of them may have ended: five minutes. */
   readonly windowMs: number

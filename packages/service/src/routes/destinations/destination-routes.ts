@@ -19,7 +19,7 @@ import * as schemas from '../schemas/destination.ts'
 import { operation } from '../schemas/operation.ts'
 import { component, parameters } from '../schemas/schema.ts'
 import { changeSettings, type Change } from './change-settings.ts'
-import { destinationView, noCounters } from './destination-view.ts'
+import { countersOf, destinationView } from './destination-view.ts'
 import { findPlace, type Place } from './find-destination.ts'
 import { readSettings } from './read-settings.ts'
 
@@ -250,13 +250,13 @@ async function show(place: Place, context: ApiContext): Promise<Destination> {
     const record = await store.record({ kind: 'destination', id })
     return record && { lane: id, version: record.version, settings: documentOf(record) }
   }
-  const [{ items }, own, all] = await Promise.all([
-    store.laneCounters({ lane, limit: 1 }),
+  const [counters, own, all] = await Promise.all([
+    countersOf(lane, store),
     recordOf(place.id),
     recordOf(laneOfAll(lane)),
   ])
   return destinationView({
-    counters: items[0] ?? noCounters(lane),
+    counters,
     view: dispatching.view(lane),
     series: live.series,
     own,

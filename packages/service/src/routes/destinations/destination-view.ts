@@ -1,6 +1,6 @@
 import type { Destination, RecentAttempts } from '@secondwind/client'
 import type { KnownDestination } from '../../steering/standing-orders.ts'
-import type { LaneCounters } from '../../stores/task-store.ts'
+import type { LaneCounters, TaskStore } from '../../stores/task-store.ts'
 import { settingsAt } from '../../task/destination-settings.ts'
 import type { LaneView } from '../../task/lane-view.ts'
 import { laneOf } from '../../task/lane.ts'
@@ -58,8 +58,13 @@ function costOf(attempts: number, firstAttempts: number): Omit<RecentAttempts, '
   }
 }
 
-/** Of one that has had no task yet. */
-export function noCounters(lane: string): LaneCounters {
+/** Of one that has had no task yet they are all 0. */
+export async function countersOf(lane: string, store: Pick<TaskStore, 'laneCounters'>): Promise<LaneCounters> {
+  const [counters = noCounters(lane)] = (await store.laneCounters({ lane, limit: 1 })).items
+  return counters
+}
+
+function noCounters(lane: string): LaneCounters {
   return { lane, pending: 0, inFlight: 0, succeeded: 0, exhausted: 0, cancelled: 0, attempts: 0, firstAttempts: 0 }
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Destination } from '@secondwind/client'
 import { describe, it } from 'vitest'
 import { laneKey } from '../../task/lane.ts'
 import { attempt, serve, TASK } from '../api.test-kit.ts'
@@ -93,5 +94,56 @@ describe('GET /destinations', () => {
       ['http://a.example', 'http://b.example', 'http://c.example'],
     )
     assert.equal(second.nextCursor, undefined)
+  })
+})
+
+describe('GET /destinations?hasSettings=true', () => {
+  const pathOf = (host: string, verb: string): string =>
+    `/destinations/${encodeURIComponent(`https://${host}.example`)}/${verb}`
+
+  it('shows what was set, before the first task too, and nothing that is as for all', async () => {
+    const { ask } = await serve()
+    await ask('POST', '/retry-tasks', { body: { targetUrl: 'https://plain.example/' } })
+    await ask('POST', '/retry-tasks', { body: { targetUrl: 'https://busy.example/' } })
+    await ask('POST', pathOf('busy', 'pause'), { body: { reason: 'INC-2231' } })
+    await ask('PUT', pathOf('quiet', 'settings'), { body: { limits: { concurrency: 5 } } })
+    await ask('POST', pathOf('lifted', 'drain'))
+    await ask('POST', pathOf('lifted', 'undrain'))
+    const { items } = (await ask('GET', '/destinations?hasSettings=true')).json
+    assert.deepEqual(
+      items.map((one: Destination) => [
+        one.destination,
+        one.backlog,
+        one.settings?.limits,
+        one.settings?.paused?.reason,
+      ]),
+      [
+        ['https://busy.example', 1, undefined, 'INC-2231'],
+        ['https://quiet.example', 0, { concurrency: 5 }, undefined],
+      ],
+    )
+  })
+
+  it('is read in pages, whose cursors are of no other list', async () => {
+    const { ask } = await serve()
+    for (const host of ['c', 'a', 'b']) await ask('POST', pathOf(host, 'drain'))
+    const first = (await ask('GET', '/destinations?hasSettings=true&limit=2')).json
+    const second = (await ask('GET', `/destinations?hasSettings=true&limit=2&cursor=${first.nextCursor}`)).json
+    assert.deepEqual(
+      [...first.items, ...second.items].map(({ destination }) => destination),
+      ['https://a.example', 'https://b.example', 'https://c.example'],
+    )
+    assert.equal(second.nextCursor, undefined)
+    const { status, json } = await ask('GET', `/destinations?cursor=${first.nextCursor}`)
+    assert.deepEqual([status, json.problems[0].at], [400, 'cursor'])
+  })
+
+  it('takes true and nothing else: those without settings cannot be asked for', async () => {
+    const { ask } = await serve()
+    const { status, json } = await ask('GET', '/destinations?hasSettings=false')
+    assert.deepEqual(
+      [status, json.problems],
+      [400, [{ at: 'hasSettings', is: false, say: 'must be true, or left out' }]],
+    )
   })
 })

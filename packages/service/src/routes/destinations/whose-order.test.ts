@@ -44,6 +44,31 @@ describe('what whoever runs the service orders without naming a tenant', () => {
     assert.equal((await shownTo('operator')).operatorSettings, undefined)
   })
 
+  it('is listed to whoever gave it alone: which hosts others use is theirs to know', async () => {
+    const { as, keys } = await setting()
+    const drain = (who: keyof typeof keys, host: string, tenant?: string): Promise<Answered> => {
+      const named = tenant === undefined ? {} : { tenant }
+      return as('POST', `/destinations/${encodeURIComponent(`https://${host}.example`)}/drain`, {
+        key: keys[who],
+        ...named,
+      })
+    }
+    await drain('acme', 'of-acme')
+    await drain('globex', 'of-globex')
+    await drain('operator', 'of-all')
+    await drain('operator', 'for-acme', 'acme')
+    const listedTo = async (who: keyof typeof keys, tenant?: string): Promise<string[]> => {
+      const named = tenant === undefined ? {} : { tenant }
+      const { json } = await as('GET', '/destinations?hasSettings=true', { key: keys[who], ...named })
+      return json.items.map(({ destination }: { destination: string }) => destination)
+    }
+    const ofAcme = ['https://for-acme.example', 'https://of-acme.example']
+    assert.deepEqual(await listedTo('acme'), ofAcme)
+    assert.deepEqual(await listedTo('globex'), ['https://of-globex.example'])
+    assert.deepEqual(await listedTo('operator'), ['https://of-all.example'])
+    assert.deepEqual(await listedTo('operator', 'acme'), ofAcme)
+  })
+
   it('holds for every spelling of the host', async () => {
     const { as, keys, shownTo } = await setting()
     const dotted = encodeURIComponent('https://API.example.')
