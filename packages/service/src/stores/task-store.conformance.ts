@@ -8,7 +8,7 @@
  *  - A settle whose token has settled already answers with what the task became then, whatever it asks now, as long as
  *    no newer lease exists.
  *  - A release heeds a cancel that was asked for: the task is `CANCELLED`, and nothing counts.
- *  - A backlog that is full in both ways is answered as full in its lane.
+ *  - A backlog that is full in several ways is answered as full in its lane, else in all, else in its tenant's share.
  *  - `createdFrom` and `endedFrom` are part of their range, `createdTo` and `endedTo` are not. A list goes by arrival, the
  *    newest first; dead letters the oldest first; attempts the first first; causes by count, then by id; lanes and
  *    policies by name.
@@ -21,6 +21,7 @@
  *    of tasks follow, counters of attempts stay.
  */
 import { describe } from 'vitest'
+import { examineBacklog } from './conformance/backlog.conformance.ts'
 import { examineBodies } from './conformance/bodies.conformance.ts'
 import { examineCallbacks } from './conformance/callbacks.conformance.ts'
 import { examineClaims } from './conformance/claim.conformance.ts'
@@ -43,6 +44,7 @@ export type { OpenedStore, OpenStore, StoreOptions } from './conformance/exam.te
 export function describeTaskStore(name: string, open: OpenStore): void {
   describe(`the ${name} store`, () => {
     examineIntake(open)
+    examineBacklog(open)
     examineFleet(open)
     examineClaims(open)
     examineSettles(open)

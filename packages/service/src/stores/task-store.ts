@@ -15,6 +15,7 @@
  * Every answer carries the store's clock: it alone says what is due, and when a lease ends.
  */
 import type { NewTask } from '../task/accept.ts'
+import type { BacklogLimits, FullScope } from '../task/backlog.ts'
 import type { Settlement } from '../task/settle.ts'
 import type { AttemptRow, ClaimedTask, Task, TaskStatus } from '../task/task.ts'
 import type { BodyStoring } from './body-records.ts'
@@ -40,6 +41,7 @@ import type {
 import type { AttemptNow, Changed, Operating } from './operating.ts'
 import type { Replay, ReplayStore } from './replays.ts'
 
+export type { BacklogLimits } from '../task/backlog.ts'
 export type * from './body-records.ts'
 export type * from './callback-records.ts'
 export * from './operator-records.ts'
@@ -135,14 +137,6 @@ export interface Answer {
   readonly now: number
 }
 
-/** Waiting tasks beyond these are refused. */
-export interface BacklogLimits {
-  readonly perLane: number
-  readonly total: number
-  /** Of a tenant's large bodies together; left out: as many as come. */
-  readonly bodyBytes?: number
-}
-
 export type Enqueued =
   /** `leftLocation`: where its body lay before it came again; nobody asks for it there any more. */
   | { readonly kind: 'created'; readonly leftLocation?: string }
@@ -150,7 +144,7 @@ export type Enqueued =
   | { readonly kind: 'existing'; readonly task: Task }
   /** Another request with the same key came before. */
   | { readonly kind: 'conflict'; readonly taskId: string }
-  | { readonly kind: 'full'; readonly scope: 'lane' | 'total' | 'bodies' }
+  | { readonly kind: 'full'; readonly scope: FullScope | 'bodies' }
   /** The tenant has no body of that name, and none came along. */
   | { readonly kind: 'body-unknown' }
 

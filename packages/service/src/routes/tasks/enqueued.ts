@@ -1,6 +1,7 @@
 import type { Random } from '@secondwind/resilience'
 import type { Enqueued } from '../../stores/task-store.ts'
 import type { NewTask } from '../../task/accept.ts'
+import type { FullScope } from '../../task/backlog.ts'
 import type { Task } from '../../task/task.ts'
 import { comeBackAfter, Refusal } from '../answers/refusal.ts'
 import { asCreated } from './task-view.ts'
@@ -23,15 +24,23 @@ export function taken(task: NewTask, enqueued: Enqueued, random: Random): { task
     case 'full': {
       if (enqueued.scope === 'bodies') throw refusalOfFull(random)
       throw new Refusal('backlog-full', {
-        detail:
-          enqueued.scope === 'lane'
-            ? `As many tasks wait for ${task.destination} as may be.`
-            : 'As many tasks wait as may be, over all destinations.',
+        detail: sayFull(enqueued.scope, task),
         headers: comeBackAfter(FULL_WAIT_MS, random()),
       })
     }
     case 'body-unknown':
       throw new Refusal('body-not-found', { status: 422, detail: sayUnknownBody(task.request.storedBody!.bodyRef) })
+  }
+}
+
+function sayFull(scope: FullScope, { destination }: NewTask): string {
+  switch (scope) {
+    case 'lane':
+      return `As many tasks wait for ${destination} as may be.`
+    case 'share':
+      return `So many tasks wait for ${destination}, or over all destinations, that the room left is kept for others.`
+    case 'total':
+      return 'As many tasks wait as may be, over all destinations and tenants.'
   }
 }
 

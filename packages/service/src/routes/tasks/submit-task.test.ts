@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { afterAll, beforeAll, describe, it, onTestFinished } from 'vitest'
 import { StoreUnavailableError } from '../../stores/task-store.ts'
 import { openMemoryStore } from '../../stores/memory/memory-store.ts'
+import { openSqliteStore } from '../../stores/sqlite/sqlite-store.ts'
+import { temporaryDirectory } from '../../stores/sqlite/sqlite.test-kit.ts'
 import { virtualClock } from '@secondwind/resilience/testing'
+import { guarded } from '../access/guarded.test-kit.ts'
 import { refusalOf, serve, startApi, TASK, type Served } from '../api.test-kit.ts'
 
 describe('POST /retry-tasks', () => {
@@ -353,7 +356,7 @@ describe('POST /retry-tasks refuses', () => {
     const total = await serve({ limits: { backlog: { perLane: 10, total: 1 } } })
     for (const [{ ask }, say] of [
       [lane, /for https:\/\/api\.example/],
-      [total, /over all destinations/],
+      [total, /over all destinations and tenants/],
     ] as const) {
       await ask('POST', '/retry-tasks', { body: TASK })
       const answer = await ask('POST', '/retry-tasks', { body: TASK })
@@ -361,6 +364,26 @@ describe('POST /retry-tasks refuses', () => {
       assert.match(answer.json.detail, say)
       assert.match(answer.headers['retry-after']!, /^1\d|20$/)
     }
+  })
+
+  it('tasks of a tenant that has its part of the backlog, and takes in those of others', async () => {
+    const clock = virtualClock()
+    const store = await openSqliteStore({ directory: temporaryDirectory(), clock })
+    onTestFinished(() => store.close())
+    const limits = { backlog: { perLane: 100, total: 20 } }
+    const { as, addTenant, keyFor } = await guarded({ store, clock, limits })
+    for (const tenant of ['busy', 'quiet']) await addTenant(tenant)
+    const [busy, quiet] = [await keyFor('busy', 'enqueue'), await keyFor('quiet', 'enqueue')]
+    const post = (key: string, host: string) =>
+      as('POST', '/retry-tasks', { key, body: { ...TASK, targetUrl: `https://${host}.example/` } })
+    let taken = 0
+    for (let n = 0; n < 25; n++) if ((await post(busy, `api-${n % 5}`)).status === 201) taken++
+    assert.equal(taken, 18)
+    const refusal = await post(busy, 'api-9')
+    assert.deepEqual(refusalOf(refusal), [429, 'backlog-full'])
+    assert.match(refusal.json.detail, /kept for others/)
+    assert.match(refusal.headers['retry-after']!, /^(1\d|20)$/)
+    assert.equal((await post(quiet, 'api-0')).status, 201)
   })
 
   it('requests that come too fast', async () => {

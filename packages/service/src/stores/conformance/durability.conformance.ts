@@ -38,6 +38,16 @@ export function examineDurability(open: OpenStore): void {
       ])
     })
 
+    it('still knows how much of the backlog is whose', async context => {
+      const setting = await sitDurably(context)
+      await setting.addMany(9)
+      await setting.addMany(9, { destination: 'https://other.example' })
+      const { store, build } = await setting.reopen()
+      const tasks = [build(), build({ tenant: 'other' })]
+      const { results } = await store.enqueue(tasks, { perLane: 100, total: 20 })
+      assert.deepEqual(results, [{ kind: 'full', scope: 'share' }, { kind: 'created' }])
+    })
+
     it('counts every lease of before as ended, at once, whatever is left of it', async context => {
       const setting = await sitDurably(context)
       await setting.addMany(3)

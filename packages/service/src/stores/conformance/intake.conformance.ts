@@ -207,47 +207,6 @@ export function examineIntake(open: OpenStore): void {
       assert.deepEqual(await get(task), asTaken(task))
     })
   })
-
-  describe('a backlog', () => {
-    it('takes so many waiting tasks of a lane and no more, those of the same batch included', async () => {
-      const { store, add, build } = await sit(open)
-      await add()
-      const batch = [build(), build(), build({ destination: 'https://other.example' })]
-      const { results } = await store.enqueue(batch, { perLane: 2, total: 100 })
-      assert.deepEqual(results, [{ kind: 'created' }, { kind: 'full', scope: 'lane' }, { kind: 'created' }])
-    })
-
-    it('says that the lane is full where both are', async () => {
-      const { store, add, build } = await sit(open)
-      await add()
-      const { results } = await store.enqueue([build()], { perLane: 1, total: 1 })
-      assert.deepEqual(results, [{ kind: 'full', scope: 'lane' }])
-    })
-
-    it('counts no task that is under way or has ended', async () => {
-      const { store, add, build, claim, ended } = await sit(open)
-      await ended(succeed)
-      await add()
-      await claim()
-      const { results } = await store.enqueue([build()], { perLane: 1, total: 1 })
-      assert.deepEqual(results, [{ kind: 'created' }])
-    })
-
-    it('that is full still knows the keys that it has', async () => {
-      const { store, add, build } = await sit(open)
-      const task = await add({ idempotencyKey: 'a' })
-      const { results } = await store.enqueue([build({ idempotencyKey: 'a' })], { perLane: 1, total: 1 })
-      assert.deepEqual(results, [{ kind: 'existing', task: asTaken(task) }])
-    })
-
-    it('forgets the key of what it refused', async () => {
-      const { store, add, build } = await sit(open)
-      await add()
-      const task = build({ idempotencyKey: 'a' })
-      await store.enqueue([task], { perLane: 1, total: 1 })
-      assert.deepEqual((await store.enqueue([task], NO_LIMITS)).results, [{ kind: 'created' }])
-    })
-  })
 }
 
 const REQUEST = { targetUrl: 'https://api.example/charge', method: 'POST', headers: {} }

@@ -117,7 +117,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
     kind: fc.constant('enqueue'),
     items: fc.array(item, { minLength: 1, maxLength: 4 }),
     perLane: fc.constantFrom(1_000, 1_000, 2, 4),
-    total: fc.constantFrom(1_000, 1_000, 1_000, 5),
+    total: fc.constantFrom(1_000, 1_000, 1_000, 5, 12),
   }),
   often(2, { kind: fc.constant('take'), partition, isStale }),
   often(1, { kind: fc.constant('give'), partition, isStale }),

@@ -1,6 +1,7 @@
 import type { NewTask } from '../../task/accept.ts'
+import type { Waiting } from '../../task/backlog.ts'
 import { callbackOf } from '../../task/callback.ts'
-import { laneKey, partitionOf, queueKey } from '../../task/lane.ts'
+import { laneKey, partitionOf, queueKey, type Lane } from '../../task/lane.ts'
 import type { AttemptRow, Queue, Task, TaskStatus } from '../../task/task.ts'
 import { CallbackBook } from './callback-book.ts'
 import { CauseBook } from './cause-book.ts'
@@ -57,6 +58,8 @@ export class Book {
   readonly callbacks: CallbackBook = new CallbackBook()
   readonly lanes: Map<string, Tally> = new Map()
   readonly total: Tally = emptyTally()
+  /** Of each tenant that has a task waiting. */
+  readonly #waitingOf = new Map<string, number>()
   readonly #byId = new Map<string, Entry>()
   readonly #byKey = new Map<string, Entry>()
   readonly #queues = new Map<string, WaitingQueue>()
@@ -74,6 +77,14 @@ export class Book {
     if (entry !== undefined) return entry
     const keyless = this.#byId.get(key)
     return keyless?.keyGiven === false && keyless.task.tenant === tenant ? keyless : undefined
+  }
+
+  waitingBeside(task: Lane): Waiting {
+    return {
+      ofLane: this.lanes.get(laneKey(task))?.PENDING ?? 0,
+      ofTenant: this.#waitingOf.get(task.tenant) ?? 0,
+      inAll: this.total.PENDING,
+    }
   }
 
   queue(lane: string, queue: string): WaitingQueue | undefined {
@@ -170,7 +181,15 @@ export class Book {
   }
 
   #count(entry: Entry, one: 1 | -1): void {
-    for (const tally of this.#tallies(entry)) tally[entry.task.state.status] += one
+    const { tenant, state } = entry.task
+    for (const tally of this.#tallies(entry)) tally[state.status] += one
+    if (state.status === 'PENDING') this.#countWaiting(tenant, one)
+  }
+
+  #countWaiting(tenant: string, one: 1 | -1): void {
+    const waiting = (this.#waitingOf.get(tenant) ?? 0) + one
+    if (waiting === 0) this.#waitingOf.delete(tenant)
+    else this.#waitingOf.set(tenant, waiting)
   }
 
   #tallies({ lane }: Entry): readonly [Tally, Tally] {

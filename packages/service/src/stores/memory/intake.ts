@@ -1,5 +1,5 @@
 import type { NewTask } from '../../task/accept.ts'
-import { laneKey } from '../../task/lane.ts'
+import { fullScope } from '../../task/backlog.ts'
 import type { BacklogLimits, Enqueued } from '../task-store.ts'
 import type { BodyBook } from './body-book.ts'
 import type { Book, Entry } from './book.ts'
@@ -19,8 +19,8 @@ export function enqueue({ book, bodies, hints }: Books, task: NewTask, limits: B
       ? { kind: 'existing', task: present.task }
       : { kind: 'conflict', taskId: present.task.taskId }
 
-  if ((book.lanes.get(laneKey(task))?.PENDING ?? 0) >= limits.perLane) return { kind: 'full', scope: 'lane' }
-  if (book.total.PENDING >= limits.total) return { kind: 'full', scope: 'total' }
+  const scope = fullScope(book.waitingBeside(task), limits)
+  if (scope !== undefined) return { kind: 'full', scope }
   if (task.request.storedBody === undefined) {
     hints.note(book.add(task))
     return { kind: 'created' }

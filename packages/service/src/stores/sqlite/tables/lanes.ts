@@ -1,4 +1,5 @@
-import { partitionOf } from '../../../task/lane.ts'
+import type { Waiting } from '../../../task/backlog.ts'
+import { laneOf, partitionOf } from '../../../task/lane.ts'
 import type { TaskStatus } from '../../../task/task.ts'
 import type { Connection } from '../file/connection.ts'
 import { queueIdsOf } from '../rows/queue-id.ts'
@@ -8,10 +9,16 @@ export interface LaneEntry {
   readonly laneId: number
   readonly key: string
   readonly partition: number
+  readonly tenant: TenantEntry
   readonly queues: Map<string, QueueEntry>
   readonly tasks: { [status in TaskStatus]: number }
   attempts: number
   firstAttempts: number
+}
+
+/** What is counted of a tenant, over all its lanes. */
+interface TenantEntry {
+  pending: number
 }
 
 export interface QueueEntry {
@@ -25,6 +32,8 @@ export interface Lanes {
   /** Undefined for one that never had a task. */
   find(lane: string): LaneEntry | undefined
   findQueue(lane: string, queue: string): QueueEntry | undefined
+  /** What waits already when a task of this lane comes, new or not. */
+  waitingBeside(lane: string): Waiting
   /** Makes the lane or the queue if it is new. */
   queueOf(lane: string, queue: string): QueueEntry
   queueBy(queueId: number): QueueEntry
@@ -38,7 +47,7 @@ export interface Lanes {
   readonly totals: { readonly [status in TaskStatus]: number }
   /** Writes what was counted. */
   flush(): void
-  /** Drops what is remembered: it was never committed, or it is too much. */
+  /** Drops what is remembered: it was never committed. */
   forget(): void
   /** Reads what must be known before anything else. */
   recall(): void
@@ -59,6 +68,7 @@ export function createLanes(connection: Connection): Lanes {
     `update lane set pending = ?, in_flight = ?, succeeded = ?, exhausted = ?, cancelled = ?, attempts = ?,
        first_attempts = ? where lane_id = ?`,
   )
+  const readWaiting = connection.row<[number]>('select coalesce(sum(pending), 0) from lane where key > ? and key < ?')
   const readQueue = connection.row<[number]>('select queue_id from queue where lane_id = ? and key = ?')
   const readQueueById = connection.row<[number, string]>('select lane_id, key from queue where queue_id = ?')
   const lastQueueId = connection.row<[number | null]>(
@@ -76,16 +86,25 @@ export function createLanes(connection: Connection): Lanes {
 
   const byKey = new Map<string, LaneEntry>()
   const byId = new Map<number, LaneEntry>()
+  const tenants = new Map<string, TenantEntry>()
   const queuesById = new Map<number, QueueEntry>()
   const changed = new Set<LaneEntry>()
   let totals = countsOf([0, 0, 0, 0, 0])
 
+  // Summed up before anything of the tenant is counted here: what is written and what is counted agree at that moment.
+  const tenantOf = (lane: string): TenantEntry => {
+    const { tenant } = laneOf(lane)
+    let entry = tenants.get(tenant)
+    if (entry === undefined) tenants.set(tenant, (entry = { pending: readWaiting(...lanesOf(tenant))![0] }))
+    return entry
+  }
   const remember = (row: LaneRow | undefined): LaneEntry | undefined => {
     if (row === undefined) return undefined
     const [laneId, key, ...counts] = row
     const [, , , , , attempts, firstAttempts] = counts
     const partition = partitionOf(key)
-    const lane = { laneId, key, partition, queues: new Map(), tasks: countsOf(counts), attempts, firstAttempts }
+    const [tenant, tasks] = [tenantOf(key), countsOf(counts)]
+    const lane = { laneId, key, partition, tenant, queues: new Map(), tasks, attempts, firstAttempts }
     byKey.set(key, lane)
     byId.set(laneId, lane)
     return lane
@@ -111,11 +130,21 @@ export function createLanes(connection: Connection): Lanes {
     return rememberQueue(lane, key, queueId)
   }
 
+  // Tenants are few, and what is known of them was added up.
+  const forgetLanes = (): void => {
+    for (const memory of [byKey, byId, queuesById, changed]) memory.clear()
+  }
+
   return {
     find,
     findQueue(laneName, key) {
       const lane = find(laneName)
       return lane && findIn(lane, key)
+    },
+    waitingBeside(laneName) {
+      const lane = find(laneName)
+      const { pending } = lane?.tenant ?? tenantOf(laneName)
+      return { ofLane: lane?.tasks.PENDING ?? 0, ofTenant: pending, inAll: totals.PENDING }
     },
     queueOf(laneName, key) {
       const lane = find(laneName) ?? make(laneName)
@@ -131,10 +160,12 @@ export function createLanes(connection: Connection): Lanes {
       if (from !== null) {
         lane.tasks[from]--
         totals[from]--
+        if (from === 'PENDING') lane.tenant.pending--
       }
       if (to !== null) {
         lane.tasks[to]++
         totals[to]++
+        if (to === 'PENDING') lane.tenant.pending++
       }
       changed.add(lane)
     },
@@ -163,10 +194,11 @@ export function createLanes(connection: Connection): Lanes {
         update(...valuesOf(tasks), attempts, firstAttempts, laneId)
       updateTotals(...valuesOf(totals))
       changed.clear()
-      if (queuesById.size > MOST_REMEMBERED || byId.size > MOST_REMEMBERED) this.forget()
+      if (queuesById.size > MOST_REMEMBERED || byId.size > MOST_REMEMBERED) forgetLanes()
     },
     forget() {
-      for (const memory of [byKey, byId, queuesById, changed]) memory.clear()
+      forgetLanes()
+      tenants.clear()
     },
     recall() {
       totals = countsOf(readTotals()!)
@@ -186,4 +218,9 @@ function countsOf([PENDING, IN_FLIGHT, SUCCEEDED, EXHAUSTED, CANCELLED]: readonl
 
 function valuesOf(counts: LaneEntry['tasks']): TotalsRow {
   return [counts.PENDING, counts.IN_FLIGHT, counts.SUCCEEDED, counts.EXHAUSTED, counts.CANCELLED]
+}
+
+/** The names of a tenant's lanes lie between these. */
+function lanesOf(tenant: string): [behind: string, before: string] {
+  return [`${tenant} `, `${tenant}!`]
 }

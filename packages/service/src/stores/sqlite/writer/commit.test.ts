@@ -27,9 +27,9 @@ function setting() {
     assert.ok(outcome?.kind === 'done', JSON.stringify(outcome))
     return outcome.answer as Answer
   }
-  const enqueue = (changes: TaskChanges = {}): Call => [
+  const enqueue = (changes: TaskChanges = {}, total = Infinity): Call => [
     'enqueue',
-    { tasks: [newRow(newTask(++number, now, changes))], limits: { perLane: Infinity, total: Infinity } },
+    { tasks: [newRow(newTask(++number, now, changes))], limits: { perLane: Infinity, total } },
   ]
   const claim = (token: string, queue = queueKey(QUEUE)): Call => [
     'claim',
@@ -71,6 +71,15 @@ describe('a commit', () => {
     connection.exec('drop trigger no')
     assert.deepEqual([count('due'), count('lease')], [2, 0])
     assert.equal(claimed(claim('b')).length, 2)
+  })
+
+  it('counts for a tenant what was written, and nothing of a call that failed', () => {
+    const { run, enqueue, answerOf } = setting()
+    const many = Array.from({ length: 16 }, () => enqueue())
+    assert.equal(run(...many, BAD).outcomes.at(-1)?.kind, 'failed')
+    assert.deepEqual(answerOf(...enqueue({}, 20)), [{ kind: 'created' }])
+    assert.equal(run(enqueue({}, 20), BAD).outcomes.at(-1)?.kind, 'failed')
+    assert.deepEqual(answerOf(...enqueue({}, 20)), [{ kind: 'full', scope: 'share' }])
   })
 
   it('gives hints only for what was written', () => {

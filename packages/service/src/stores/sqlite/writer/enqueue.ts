@@ -1,3 +1,4 @@
+import { fullScope } from '../../../task/backlog.ts'
 import { laneOf } from '../../../task/lane.ts'
 import type { BacklogLimits, Enqueued } from '../../task-store.ts'
 import { AT, type NewRow } from '../rows/task-rows.ts'
@@ -13,7 +14,8 @@ export interface EnqueueAsk {
 /** Takes in what is new and fits; key and task are one write. */
 export function enqueue(writer: Writer, { tasks, limits }: EnqueueAsk): Enqueued[] {
   return tasks.map(task => {
-    const full = fullScope(writer, task, limits)
+    const [, lane] = task
+    const full = fullScope(writer.lanes.waitingBeside(lane), limits)
     // A full store is no reason to forget what it has.
     if (full !== undefined) return existing(writer, task) ?? { kind: 'full', scope: full }
     return hasStoredBody(task)
@@ -37,15 +39,6 @@ function takeInWithBody(writer: Writer, task: NewRow, { bodyBytes: mostBytes = I
   if (attached.kind === 'full') return { kind: 'full', scope: 'bodies' }
   const { leftLocation } = attached
   return { ...takeIn(writer, task)!, ...(leftLocation !== undefined && { leftLocation }) }
-}
-
-function fullScope(
-  { lanes }: Writer,
-  [, lane]: NewRow,
-  { perLane, total }: BacklogLimits,
-): 'lane' | 'total' | undefined {
-  if ((lanes.find(lane)?.tasks.PENDING ?? 0) >= perLane) return 'lane'
-  return lanes.totals.PENDING >= total ? 'total' : undefined
 }
 
 /** Undefined when there is a task with its key or its id. */

@@ -1,0 +1,36 @@
+import { shares } from '@secondwind/resilience/rules'
+
+/** Waiting tasks beyond these are refused. */
+export interface BacklogLimits {
+  readonly perLane: number
+  /** Shared by all tenants: see `fullScope`. */
+  readonly total: number
+  /** Of a tenant's large bodies together; left out: as many as come. */
+  readonly bodyBytes?: number
+}
+
+/** Tasks that wait when another one comes. */
+export interface Waiting {
+  readonly ofLane: number
+  readonly ofTenant: number
+  readonly inAll: number
+}
+
+/** The lane has as many as it may; its tenant or itself has so many that the rest is kept for others; nothing is free. */
+export type FullScope = 'lane' | 'share' | 'total'
+
+/**
+ * What a task finds no room in, if anything. The total is shared as slots are: of what is free a tenant takes nine tenths,
+ * and a lane nine tenths of what its tenant could. So nobody who fills up its part shuts out the others, and whoever is
+ * alone has most of it.
+ */
+export function fullScope(
+  { ofLane, ofTenant, inAll }: Waiting,
+  { perLane, total }: BacklogLimits,
+): FullScope | undefined {
+  if (ofLane >= perLane) return 'lane'
+  // Retries and replays come back without being asked, so that more may wait than the total says.
+  const free = total - inAll
+  if (free <= 0) return 'total'
+  return shares.mostFor({ free, ofTenant, ofLane }) > 0 ? undefined : 'share'
+}
