@@ -95,6 +95,7 @@ const SHAPES: {
     stopOnFailureRate: 'perhaps',
     overLast: 'perhaps',
     isInForce: 'always',
+    version: 'always',
     holds: 'perhaps',
   },
   ControlState: { now: 'always', controls: 'always' },
@@ -136,6 +137,7 @@ const SHAPES: {
     stopOnFailureRate: 'perhaps',
     overLast: 'perhaps',
     isInForce: 'always',
+    version: 'always',
   },
   ReplayEvent: {
     at: 'always',
@@ -201,6 +203,7 @@ const SHAPES: {
     hasMoreDestinations: 'always',
     counts: 'always',
     rateNow: 'always',
+    version: 'always',
     waitsFor: 'perhaps',
     stopped: 'perhaps',
     endedFor: 'perhaps',

@@ -63,4 +63,25 @@ describe('an operator', () => {
     const other = await client.tasks.enqueue({ targetUrl: target.url })
     assert.equal((await client.waitFor(other.taskId)).status, 'SUCCEEDED')
   })
+
+  it('changes a control and a replay as they were read, or not at all', async () => {
+    const client = createClient({ url: (await aService()).url })
+    const isTooLate = { code: 'version-changed', status: 412 }
+    const control = await client.controls.create({ level: 'retries-off', scope: { kind: 'all' }, reason: 'a storm' })
+    const later = { ifVersion: control.version + 1 }
+    await assert.rejects(client.controls.end(control.controlId, {}, later), isTooLate)
+    const ended = await client.controls.end(control.controlId, {}, { ifVersion: control.version })
+    assert.deepEqual([ended.isInForce, ended.version], [false, control.version + 1])
+
+    const filter = { destination: 'https://api.example' }
+    const { replayId, version } = await client.replays.plan({ filter, ratePerSecond: 1 })
+    const planned = await vi.waitFor(async () => {
+      const replay = await client.replays.get(replayId)
+      assert.equal(replay.status, 'PLANNED')
+      return replay
+    }, 5_000)
+    await assert.rejects(client.replays.cancel(replayId, {}, { ifVersion: version }), isTooLate)
+    const cancelled = await client.replays.cancel(replayId, {}, { ifVersion: planned.version })
+    assert.deepEqual([cancelled.status, cancelled.version], ['CANCELLED', planned.version + 1])
+  })
 })

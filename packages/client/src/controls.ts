@@ -1,5 +1,5 @@
 import { check } from '@secondwind/resilience/rules'
-import type { Call, Caller } from './caller.ts'
+import { onVersion, type Call, type Caller, type ChangeCall } from './caller.ts'
 import { refuse, refuseUnless, UUID } from './check/fields.ts'
 import { listing, type Listing } from './listing.ts'
 import type { Control, ControlInput, ControlPreview, ControlState } from './wire/control.ts'
@@ -15,7 +15,7 @@ export interface Controls {
   list(filter?: { readonly ended?: boolean }, call?: Call): Listing<Control>
   get(controlId: string, call?: Call): Promise<Control>
   /** What it held comes back step by step. */
-  end(controlId: string, why?: { readonly reason?: string }, call?: Call): Promise<Control>
+  end(controlId: string, why?: { readonly reason?: string }, call?: ChangeCall): Promise<Control>
   /** What a library has to know; `followControls` asks for it. */
   state(call?: Call): Promise<ControlState>
 }
@@ -37,8 +37,15 @@ export function controlsOf(caller: Caller): Controls {
     },
     get: async (controlId, { signal } = {}) =>
       caller.ask({ method: 'GET', mark: 'controlId', path: pathOf(controlId), signal }),
-    end: async (controlId, why = {}, { signal } = {}) =>
-      caller.ask({ method: 'DELETE', mark: 'controlId', path: pathOf(controlId), query: why, signal }),
+    end: async (controlId, why = {}, { signal, ifVersion } = {}) =>
+      caller.ask({
+        method: 'DELETE',
+        mark: 'controlId',
+        path: pathOf(controlId),
+        query: why,
+        ...onVersion(ifVersion),
+        signal,
+      }),
     state: async ({ signal } = {}) => caller.ask({ method: 'GET', mark: 'controls', path: `${PATH}/state`, signal }),
   }
 }

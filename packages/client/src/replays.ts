@@ -1,6 +1,6 @@
 import { GIVE_UP_REASONS } from '@secondwind/resilience'
 import { check } from '@secondwind/resilience/rules'
-import type { Call, Caller } from './caller.ts'
+import { onVersion, type Call, type Caller, type ChangeCall } from './caller.ts'
 import { INSTANT, POLICY_ID, refuse, refuseUnless, TASK_ID, UUID } from './check/fields.ts'
 import { listing, type Listing } from './listing.ts'
 import type { Page } from './wire/page.ts'
@@ -14,13 +14,13 @@ export interface Replays {
   /** The newest first. */
   list(filter?: { readonly status?: ReplayStatus }, call?: Call): Listing<Replay>
   /** Runs a plan as it was read. */
-  run(replayId: string, why?: Why, call?: Call): Promise<Replay>
+  run(replayId: string, why?: Why, call?: ChangeCall): Promise<Replay>
   /** Moves nothing more for now. */
-  pause(replayId: string, why?: Why, call?: Call): Promise<Replay>
+  pause(replayId: string, why?: Why, call?: ChangeCall): Promise<Replay>
   /** Goes on, perhaps at another rate; also changes the rate of one that is under way. */
-  resume(replayId: string, how?: Why & { readonly ratePerSecond?: number }, call?: Call): Promise<Replay>
+  resume(replayId: string, how?: Why & { readonly ratePerSecond?: number }, call?: ChangeCall): Promise<Replay>
   /** Ends it; what was not moved stays dead. */
-  cancel(replayId: string, why?: Why, call?: Call): Promise<Replay>
+  cancel(replayId: string, why?: Why, call?: ChangeCall): Promise<Replay>
 }
 
 interface Why {
@@ -31,7 +31,12 @@ interface Why {
 const PATH = '/replays'
 
 export function replaysOf(caller: Caller): Replays {
-  const act = async (verb: string, replayId: string, body: object, { signal }: Call = {}): Promise<Replay> => {
+  const act = async (
+    verb: string,
+    replayId: string,
+    body: object,
+    { signal, ifVersion }: ChangeCall = {},
+  ): Promise<Replay> => {
     const fields = { reason: REASON, ...(verb === 'resume' && { ratePerSecond: RATE }) }
     refuse(`the replay cannot ${verb}`, check.checkFields(body, fields))
     return caller.ask({
@@ -39,7 +44,7 @@ export function replaysOf(caller: Caller): Replays {
       mark: 'replayId',
       path: `${pathOf(replayId)}/${verb}`,
       body,
-      idempotent: true,
+      ...onVersion(ifVersion),
       signal,
     })
   }

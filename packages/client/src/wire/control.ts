@@ -25,6 +25,8 @@ export interface Control extends ComingBack {
   readonly endedAt?: number
   readonly endedBy?: string
   readonly isInForce: boolean
+  /** Grows with every change. */
+  readonly version: number
   /** Not in lists. */
   readonly holds?: Holds
 }

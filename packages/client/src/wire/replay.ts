@@ -32,6 +32,8 @@ export interface Replay {
   readonly stopped?: { readonly failed: number; readonly of: number }
   /** Why the service cancelled it. */
   readonly endedFor?: 'not-run' | 'not-resumed'
+  /** Grows with every change: several times a second while it is under way. */
+  readonly version: number
   /** Dead letters that fit the filter and came later; where one replay is asked for. */
   readonly newSince?: { readonly count: number; readonly isExact: boolean }
 }

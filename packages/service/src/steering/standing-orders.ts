@@ -14,6 +14,11 @@ interface StandingOrdersOptions {
   readonly onStrange?: (text: string) => void
 }
 
+/** A control's record, as it was read. */
+export interface KnownControl extends Control {
+  readonly version: number
+}
+
 /** A destination's record, as it was read. */
 export interface KnownDestination {
   readonly lane: string
@@ -28,7 +33,7 @@ export interface KnownDestination {
 export class StandingOrders {
   readonly #options: StandingOrdersOptions
   readonly #listeners = new Set<() => void>()
-  #controls: readonly Control[] = []
+  #controls: readonly KnownControl[] = []
   #destinations: ReadonlyMap<string, KnownDestination> = new Map()
   #names: ReadonlyMap<string, string> = new Map()
   #version: number | undefined
@@ -39,7 +44,7 @@ export class StandingOrders {
   }
 
   /** All that are in force, and those that ended lately. */
-  get controls(): readonly Control[] {
+  get controls(): readonly KnownControl[] {
     return this.#controls
   }
 
@@ -128,9 +133,9 @@ export class StandingOrders {
 
 const NOTHING: Standing = {}
 
-export function controlOf(record: OperatorRecord): Control {
-  const { id: controlId, tenant } = record
-  return { ...documentOf<Control>(record), controlId, ...(tenant !== EVERY_TENANT && { tenant }) }
+export function controlOf(record: OperatorRecord): KnownControl {
+  const { id: controlId, tenant, version } = record
+  return { ...documentOf<Control>(record), controlId, ...(tenant !== EVERY_TENANT && { tenant }), version }
 }
 
 function namesOf(known: readonly KnownDestination[]): Map<string, string> {

@@ -1,5 +1,5 @@
-import type { StandingOrders } from '../steering/standing-orders.ts'
-import { isInForce, type Control } from '../task/control.ts'
+import type { KnownControl, StandingOrders } from '../steering/standing-orders.ts'
+import { isInForce } from '../task/control.ts'
 import type { EventStream, Told } from './stream/event-stream.ts'
 
 interface ControlTidingsOptions {
@@ -35,7 +35,7 @@ export class ControlTidings {
 }
 
 /** For whom it holds; for everybody where it is nobody's own. */
-function controlTold(control: Control, isOn: boolean): Told {
+function controlTold(control: KnownControl, isOn: boolean): Told {
   const { scope, tenant } = control
   const whose = scope.kind === 'tenant' ? scope.tenant : scope.kind === 'all' ? undefined : tenant
   return {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import type { Control } from '../task/control.ts'
+import type { KnownControl } from '../steering/standing-orders.ts'
 import { aReplay, NOW, someCounts } from '../task/replay/replay.test-kit.ts'
 import { ControlTidings } from './control-tidings.ts'
 import { ReplayTidings } from './replay-tidings.ts'
 import type { Told } from './stream/event-stream.ts'
 
-const STORM: Control = {
+const STORM: KnownControl = {
   controlId: 'c1',
   level: 'retries-off',
   scope: { kind: 'all' },
@@ -14,11 +14,12 @@ const STORM: Control = {
   createdAt: NOW,
   createdBy: 'local',
   isByOperator: true,
+  version: 1,
 }
 
 function setting() {
   const told: Told[] = []
-  const world = { controls: [] as readonly Control[], now: NOW }
+  const world = { controls: [] as readonly KnownControl[], now: NOW }
   const stream = { tell: (one: Told) => void told.push(one) }
   const orders = {
     get controls() {

@@ -26,6 +26,7 @@ describe('POST /controls', () => {
       isByOperator: true,
       expiresAt: clock.now() + 60_000,
       isInForce: true,
+      version: 1,
       holds: { lanes: 1, waitingTasks: 1, isExact: true },
     })
     assert.equal(answer.headers.location, `/controls/${controlId}`)
@@ -37,11 +38,14 @@ describe('POST /controls', () => {
   it('is not ended with 412 when it is another version than the one that was read', async () => {
     const served = await serve()
     const path = `/controls/${(await created(served)).controlId}`
-    const { headers } = await served.ask('GET', path)
+    const { headers, json } = await served.ask('GET', path)
+    assert.equal(headers.etag, `"${json.version}"`)
     const late = await served.ask('DELETE', path, { headers: { 'if-match': '"9"' } })
     assert.deepEqual([late.status, late.json.code, late.headers.etag], [412, 'version-changed', headers.etag])
     assert.equal((await served.ask('GET', path)).json.isInForce, true)
-    assert.equal((await served.ask('DELETE', path, { headers: { 'if-match': headers.etag! } })).status, 200)
+    const ended = await served.ask('DELETE', path, { headers: { 'if-match': headers.etag } })
+    assert.deepEqual([ended.status, ended.json.version, ended.headers.etag], [200, 2, '"2"'])
+    assert.equal((await served.ask('GET', '/controls?ended=true')).json.items[0].version, 2)
   })
 
   it('only says what it would hold when it is asked to', async () => {

@@ -1,12 +1,11 @@
 /** The kill switch. */
 import type { Control as ShownControl } from '@secondwind/client'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import type { Caller } from '../../access/caller.ts'
 import { cursorOf } from '../../stores/cursor.ts'
-import { controlOf } from '../../steering/standing-orders.ts'
-import type { OperatorRecord } from '../../stores/task-store.ts'
+import { controlOf, type KnownControl } from '../../steering/standing-orders.ts'
 import { isInForce, type Control } from '../../task/control.ts'
 import { EVERY_TENANT } from '../../task/lane.ts'
 import { newId } from '../requests/new-id.ts'
@@ -32,6 +31,7 @@ const MOST_CONTROLS = 500
 const MOST_OF_OPERATORS = 10 * MOST_CONTROLS
 
 const CONTROL = component('Control')
+const WITH_VERSION = { etag: 'Its version.' }
 const QUERY = parameters({
   ...pageFields,
   ended: Type.Optional(Type.Boolean({ description: 'Those that ended within the last day, too.' })),
@@ -57,7 +57,7 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
         querystring: parameters({}),
         body: component('ControlInput'),
         response: {
-          201: answer(CONTROL, 'It is in force.', { location: 'Where it can be read.' }),
+          201: answer(CONTROL, 'It is in force.', { location: 'Where it can be read.', ...WITH_VERSION }),
           200: answer(CONTROL_PREVIEW, 'What it would hold: nothing was written.'),
           ...refusals(404, 408, 413, 415, 429),
         },
@@ -69,11 +69,12 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
       const control: Control = { ...read, controlId: newId(clock.now(), random) }
       const holds = await holdsOf(control, caller, store)
       if (request.body.preview === true) return reply.send(previewOf(control, holds))
-      await writeControl(control, 0, caller, 'control.create', control.reason, context)
-      return reply
-        .code(201)
-        .header('location', `/controls/${control.controlId}`)
-        .send({ ...controlView(control, clock.now()), holds })
+      const made = await writeControl(
+        { control, ifVersion: 0, caller, action: 'control.create', reason: control.reason },
+        context,
+      )
+      void reply.code(201).header('location', `/controls/${control.controlId}`)
+      return sendControl(reply, { ...controlView(made, clock.now()), holds })
     },
   )
 
@@ -145,14 +146,12 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
         tags: ['controls'],
         params: CONTROL_PATH,
         querystring: parameters({}),
-        response: { 200: answer(CONTROL, 'The control.', { etag: 'Its version.' }), ...refusals(404) },
+        response: { 200: answer(CONTROL, 'The control.', WITH_VERSION), ...refusals(404) },
       }),
     },
     async (request, reply) => {
-      const record = await ownControl(request, context)
-      const control = controlOf(record)
-      void reply.header('etag', etagOf(record.version))
-      return reply.send({
+      const control = await ownControl(request, context)
+      return sendControl(reply, {
         ...controlView(control, clock.now()),
         holds: await holdsOf(control, callerOf(request), store),
       })
@@ -170,32 +169,41 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
         params: CONTROL_PATH,
         querystring: parameters({ reason: Type.Optional(reasonField) }),
         headers: IF_MATCH,
-        response: { 200: answer(CONTROL, 'It is over.'), ...refusals(404, 409, 412) },
+        response: { 200: answer(CONTROL, 'It is over.', WITH_VERSION), ...refusals(404, 409, 412) },
       }),
     },
     async (request, reply) => {
-      const record = await ownControl(request, context)
-      const control = controlOf(record)
+      const control = await ownControl(request, context)
       const caller = callerOf(request)
       const now = clock.now()
       refuseForeignEnd(control, caller)
-      if (record.version !== (versionAsked(request) ?? record.version)) throw otherVersion(record.version)
-      if (!isInForce(control, now)) return reply.send(controlView(control, now))
-      const ended = { ...control, endedAt: now, endedBy: caller.actor }
-      await writeControl(ended, record.version, caller, 'control.end', request.query.reason, context)
-      return reply.send(controlView(ended, now))
+      const { version: ifVersion, ...known } = control
+      if (ifVersion !== (versionAsked(request) ?? ifVersion)) throw otherVersion(ifVersion)
+      if (!isInForce(control, now)) return sendControl(reply, controlView(control, now))
+      const ended = { ...known, endedAt: now, endedBy: caller.actor }
+      const { reason } = request.query
+      const written = await writeControl({ control: ended, ifVersion, caller, action: 'control.end', reason }, context)
+      return sendControl(reply, controlView(written, now))
     },
   )
 }
 
+function sendControl(reply: FastifyReply, shown: ShownControl): FastifyReply {
+  return reply.header('etag', etagOf(shown.version)).send(shown)
+}
+
+interface ControlChange {
+  readonly control: Control
+  readonly ifVersion: number
+  readonly caller: Caller
+  readonly action: string
+  readonly reason: string | undefined
+}
+
 async function writeControl(
-  control: Control,
-  ifVersion: number,
-  caller: Caller,
-  action: string,
-  reason: string | undefined,
+  { control, ifVersion, caller, action, reason }: ControlChange,
   { store, orders }: ApiContext,
-): Promise<void> {
+): Promise<KnownControl> {
   const { controlId, tenant = EVERY_TENANT, level, scope } = control
   const { controlId: _, tenant: __, ...document } = control
   const written = await store.writeRecord({
@@ -209,10 +217,11 @@ async function writeControl(
   })
   if (written.kind === 'full')
     throw new Refusal('too-many', { detail: `There are ${MOST_CONTROLS} controls of the last day already.` })
-  if (written.kind === 'conflict')
+  if (written.kind !== 'written')
     throw new Refusal('write-conflict', { detail: 'Somebody else ended it at the same moment; read it again.' })
   // In force here from now on; elsewhere after the next beat.
   await orders.refresh()
+  return controlOf(written.record)
 }
 
 /** Those that reach something of the caller's, or would; whoever runs the service sees all. */
@@ -228,10 +237,11 @@ function refuseForeignEnd({ isByOperator, createdBy }: Control, caller: Caller):
   })
 }
 
-async function ownControl(request: FastifyRequest<OneControl>, { store }: ApiContext): Promise<OperatorRecord> {
+async function ownControl(request: FastifyRequest<OneControl>, { store }: ApiContext): Promise<KnownControl> {
   const { controlId } = request.params
   const record = await store.record({ kind: 'control', id: controlId })
-  if (record !== undefined && concerns(controlOf(record), callerOf(request))) return record
+  const control = record && controlOf(record)
+  if (control !== undefined && concerns(control, callerOf(request))) return control
   throw new Refusal('control-not-found', {
     detail: `${controlId} is unknown: it never was, or it ended more than a day ago.`,
   })
@@ -241,7 +251,7 @@ const CURSOR = cursorOf('controls', 'string')
 
 /** By id, which grows with time. */
 function pageFrom(
-  controls: readonly Control[],
+  controls: readonly KnownControl[],
   { cursor, limit = DEFAULT_PAGE }: PageQuery,
   now: number,
 ): { readonly items: ShownControl[]; readonly nextCursor?: string } {

@@ -1,10 +1,11 @@
 import type { Control as ShownControl, ControlPreview, Holds } from '@secondwind/client'
 import type { Caller } from '../../access/caller.ts'
+import type { KnownControl } from '../../steering/standing-orders.ts'
 import type { TaskStore } from '../../stores/task-store.ts'
 import { isInForce, reaches, type Control } from '../../task/control.ts'
 import { laneKey, laneOf } from '../../task/lane.ts'
 
-export function controlView(control: Control, now: number): ShownControl {
+export function controlView(control: KnownControl, now: number): ShownControl {
   return { ...control, isInForce: isInForce(control, now) }
 }
 

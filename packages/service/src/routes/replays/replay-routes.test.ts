@@ -145,11 +145,13 @@ describe('a replay', () => {
     await kill(served, 1)
     const { replayId } = (await ask('POST', '/replays', { body: PLAN })).json
     await run()
-    const { headers } = await ask('GET', `/replays/${replayId}`)
+    const { headers, json } = await ask('GET', `/replays/${replayId}`)
+    assert.equal(headers.etag, `"${json.version}"`)
     const late = await ask('POST', `/replays/${replayId}/run`, { body: {}, headers: { 'if-match': '"1"' } })
     assert.deepEqual([late.status, late.json.code, late.headers.etag], [412, 'version-changed', headers.etag])
-    const asRead = await ask('POST', `/replays/${replayId}/run`, { body: {}, headers: { 'if-match': headers.etag! } })
-    assert.equal(asRead.status, 200)
+    const asRead = await ask('POST', `/replays/${replayId}/run`, { body: {}, headers: { 'if-match': headers.etag } })
+    assert.deepEqual([asRead.status, asRead.headers.etag], [200, `"${asRead.json.version}"`])
+    assert.equal(asRead.json.version, json.version + 1)
   })
 
   it('of nobody, or of another tenant, is none', async () => {

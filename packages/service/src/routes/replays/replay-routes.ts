@@ -43,6 +43,7 @@ const PATH = parameters({
   replayId: { ...taskIdField, 'x-takes': 'the id of a replay: a UUID of version 7, in small letters' },
 })
 const QUERY = parameters({ status: Type.Optional(wordOf(REPLAY_STATUSES)), ...pageFields })
+const WITH_VERSION = { etag: 'Its version.' }
 const NO_QUERY = parameters({})
 const CURSOR = cursorOf('replays', 'string')
 
@@ -63,6 +64,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
         response: {
           201: answer(REPLAY, 'It is being counted; what died later is no part of it.', {
             location: 'Where to read it.',
+            ...WITH_VERSION,
           }),
           ...refusals(408, 413, 415, 429, 431),
         },
@@ -81,6 +83,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
       return reply
         .code(201)
         .header('location', `/replays/${stored.replayId}`)
+        .header('etag', etagOf(stored.version))
         .send(await toldView(stored, context))
     },
   )
@@ -127,7 +130,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
         tags: ['replays'],
         params: PATH,
         querystring: NO_QUERY,
-        response: { 200: answer(REPLAY, 'The replay.', { etag: 'Its version.' }), ...refusals(404) },
+        response: { 200: answer(REPLAY, 'The replay.', WITH_VERSION), ...refusals(404) },
       }),
     },
     async (request, reply) => {
@@ -161,7 +164,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
             },
             { additionalProperties: false },
           ),
-          response: { 200: answer(REPLAY, done), ...refusals(404, 408, 409, 412, 413, 415, 431) },
+          response: { 200: answer(REPLAY, done, WITH_VERSION), ...refusals(404, 408, 409, 412, 413, 415, 431) },
         }),
       },
       async (request, reply) => {
@@ -174,6 +177,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
         if (acted.kind === 'conflict') throw otherVersion(acted.stored.version)
         if (acted.kind === 'refused') throw wrongStatus(acted.stored)
         wakeReplays()
+        void reply.header('etag', etagOf(acted.stored.version))
         return reply.send(await toldView(acted.stored, context))
       },
     )

@@ -5,18 +5,19 @@ import type { ReplayDocument } from '../../task/replay/replay.ts'
 import { leftOf, rateNow } from '../../task/replay/step.ts'
 
 export async function replayView(stored: StoredReplay, store: TaskStore, now: number): Promise<Replay> {
-  const { replayId, replay } = stored
+  const { replayId, version, replay } = stored
   const { recent: _, ...counts } = await store.replayCounts(replayId)
   return {
     replayId,
     ...shownParts(replay),
     counts: { ...counts, left: leftOf(replay, counts) },
     rateNow: rateNow(replay, counts, now),
+    version,
   }
 }
 
 /** How it goes on is nobody's business but its runner's. */
-function shownParts(replay: ReplayDocument): Omit<Replay, 'replayId' | 'counts' | 'rateNow'> {
+function shownParts(replay: ReplayDocument): Omit<Replay, 'replayId' | 'counts' | 'rateNow' | 'version'> {
   const { reason, waitsFor, stopped, endedFor } = replay
   return {
     status: replay.status,

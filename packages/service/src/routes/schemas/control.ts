@@ -66,6 +66,7 @@ const EXAMPLE: Control = {
   isByOperator: true,
   expiresAt: 1_767_227_400_000,
   isInForce: true,
+  version: 1,
   holds: { lanes: 3, waitingTasks: 41_870, isExact: false },
 }
 
@@ -87,6 +88,7 @@ export const CONTROL_FIELDS: { readonly [field: string]: TSchema } = {
   endedBy: Type.Optional(Type.String()),
   ...SHOWN_COMING_BACK,
   isInForce: Type.Boolean(),
+  version: Type.Integer({ description: 'Grows with every change; the same as the ETag.' }),
 }
 
 const tenantField = Type.Optional(

@@ -116,6 +116,7 @@ const EXAMPLE: Replay = {
     left: 4_147,
   },
   rateNow: 20,
+  version: 215,
   newSince: { count: 2, isExact: true },
 }
 
@@ -165,6 +166,9 @@ export const REPLAY: TSchema = Type.Object(
       Type.Object({ failed: Type.Integer(), of: Type.Integer() }, { description: 'What tripped its stop rule.' }),
     ),
     endedFor: Type.Optional(wordOf(['not-run', 'not-resumed'], { description: 'Why the service cancelled it.' })),
+    version: Type.Integer({
+      description: 'Grows with every change, several times a second while it is under way; the same as the ETag.',
+    }),
     newSince: Type.Optional(
       Type.Object(
         { count: Type.Integer(), isExact: Type.Boolean() },

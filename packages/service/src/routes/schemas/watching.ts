@@ -134,6 +134,7 @@ export const CONTROL_EVENT: TSchema = Type.Object(
         createdBy: 'local',
         isByOperator: true,
         isInForce: true,
+        version: 1,
       },
     ],
   },
