@@ -91,6 +91,25 @@ describe('a callback', () => {
     assert.equal((await due()).length, 2)
   })
 
+  it('lets no more tasks in that want one, once its lane is half full', async () => {
+    const perLane = 20
+    const { runner, callbackTasks, due, allow, clock, store } = await setting({ perLane })
+    await allow()
+    let number = 0
+    const isTaken = async (): Promise<boolean> => {
+      const task = newTask(1_000 + ++number, clock.now(), { callbackUrl: 'https://told.example/ends' })
+      const [result] = (await store.enqueue([task], { perLane, total: Infinity })).results
+      if (result!.kind === 'created') await store.cancel(task.taskId)
+      return result!.kind === 'created'
+    }
+    for (let n = 0; n < 15; n++) assert.equal(await isTaken(), true)
+    await runner.step()
+    for (let n = 0; n < 15; n++) assert.equal(await isTaken(), false)
+    assert.deepEqual([(await callbackTasks()).length, (await due()).length], [15, 0])
+    for (const { taskId } of (await callbackTasks()).slice(0, 6)) await store.cancel(taskId)
+    assert.equal(await isTaken(), true)
+  })
+
   it('is made though any number of others find no room before it', async () => {
     const { runner, cancelled, callbackTasks, due, allow, clock } = await setting({ perLane: 1 })
     await allow()

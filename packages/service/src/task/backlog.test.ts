@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
-import { fullScope, type FullScope, type Waiting } from './backlog.ts'
+import { fullForCallback, fullScope, type FullScope, type Waiting } from './backlog.ts'
 
 const LANES = 3
 
@@ -89,6 +89,13 @@ describe('a backlog that tenants share', () => {
     assert.equal(scopeOf(4, 18, 18), 'share')
     assert.equal(scopeOf(4, 17, 17), undefined)
     assert.equal(scopeOf(0, 0, 19), undefined)
+  })
+
+  it('keeps half of a lane for callbacks of what came before', () => {
+    const scopeOf = (ofLane: number): FullScope | undefined =>
+      fullForCallback({ ofLane, ofTenant: ofLane, inAll: ofLane }, { perLane: 10, total: 100 })
+    assert.deepEqual([scopeOf(4), scopeOf(5)], [undefined, 'callback'])
+    assert.equal(fullForCallback({ ofLane: 0, ofTenant: 0, inAll: 10 }, { perLane: 10, total: 10 }), 'callback')
   })
 
   it('that has no limit is never full', () => {

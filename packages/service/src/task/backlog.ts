@@ -16,8 +16,11 @@ export interface Waiting {
   readonly inAll: number
 }
 
-/** The lane has as many as it may; its tenant or itself has so many that the rest is kept for others; nothing is free. */
-export type FullScope = 'lane' | 'share' | 'total'
+/**
+ * The lane has as many as it may; its tenant or itself has so many that the rest is kept for others; nothing is free; or so
+ * many wait where its end is to be told.
+ */
+export type FullScope = 'lane' | 'share' | 'total' | 'callback'
 
 /**
  * What a task finds no room in, if anything. The total is shared as slots are: of what is free a tenant takes nine tenths,
@@ -33,4 +36,13 @@ export function fullScope(
   const free = total - inAll
   if (free <= 0) return 'total'
   return shares.mostFor({ free, ofTenant, ofLane }) > 0 ? undefined : 'share'
+}
+
+/**
+ * The same for the lane in which the end of a task is to be told. An end cannot be refused, and one that finds no room in
+ * that lane is kept beside it. Half of the lane is for those who came before: so no more are kept than were under way
+ * when the other half was full.
+ */
+export function fullForCallback(waiting: Waiting, { perLane, total }: BacklogLimits): FullScope | undefined {
+  return fullScope(waiting, { perLane: perLane / 2, total }) && 'callback'
 }

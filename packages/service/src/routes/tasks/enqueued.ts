@@ -2,6 +2,7 @@ import type { Random } from '@secondwind/resilience'
 import type { Enqueued } from '../../stores/task-store.ts'
 import type { NewTask } from '../../task/accept.ts'
 import type { FullScope } from '../../task/backlog.ts'
+import { destinationOf } from '../../task/destination.ts'
 import type { Task } from '../../task/task.ts'
 import { comeBackAfter, Refusal } from '../answers/refusal.ts'
 import { asCreated } from './task-view.ts'
@@ -33,7 +34,7 @@ export function taken(task: NewTask, enqueued: Enqueued, random: Random): { task
   }
 }
 
-function sayFull(scope: FullScope, { destination }: NewTask): string {
+function sayFull(scope: FullScope, { destination, callbackUrl }: NewTask): string {
   switch (scope) {
     case 'lane':
       return `As many tasks wait for ${destination} as may be.`
@@ -41,6 +42,8 @@ function sayFull(scope: FullScope, { destination }: NewTask): string {
       return `So many tasks wait for ${destination}, or over all destinations, that the room left is kept for others.`
     case 'total':
       return 'As many tasks wait as may be, over all destinations and tenants.'
+    case 'callback':
+      return `So many tasks wait for ${destinationOf(new URL(callbackUrl!))} that the end of another could not be told there: send it without callbackUrl, or later.`
   }
 }
 

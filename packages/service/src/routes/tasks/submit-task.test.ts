@@ -386,6 +386,17 @@ describe('POST /retry-tasks refuses', () => {
     assert.equal((await post(quiet, 'api-0')).status, 201)
   })
 
+  it('tasks whose end could not be told, and says where', async () => {
+    const { ask } = await serve({ limits: { backlog: { perLane: 2, total: 100 } } })
+    await ask('POST', '/retry-tasks', { body: { ...TASK, targetUrl: 'https://told.example/other' } })
+    const callbackUrl = 'https://told.example/ends'
+    const answer = await ask('POST', '/retry-tasks', { body: { ...TASK, callbackUrl } })
+    assert.deepEqual(refusalOf(answer), [429, 'backlog-full'])
+    assert.match(answer.json.detail, /wait for https:\/\/told\.example that .* callbackUrl/)
+    assert.match(answer.headers['retry-after']!, /^(1\d|20)$/)
+    assert.equal((await ask('POST', '/retry-tasks', { body: TASK })).status, 201)
+  })
+
   it('requests that come too fast', async () => {
     const { ask, clock } = await serve({ limits: { intakePerSecond: 2 } })
     const post = () => ask('POST', '/retry-tasks', { body: TASK })

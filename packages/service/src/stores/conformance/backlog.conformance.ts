@@ -68,6 +68,27 @@ export function examineBacklog(open: OpenStore): void {
       assert.deepEqual(results, [{ kind: 'created' }])
     })
 
+    it('takes in nothing more whose end is to be told in a lane that is half full', async () => {
+      const { store, addMany, build } = await sit(open)
+      const callbackUrl = 'https://told.example/ends'
+      await addMany(4, { destination: 'https://told.example' })
+      const limits = { perLane: 10, total: 100 }
+      const tasks = [
+        build({ callbackUrl }),
+        build({ destination: 'https://told.example' }),
+        build({ callbackUrl, idempotencyKey: 'a' }),
+        build({ callbackUrl, tenant: 'other' }),
+        build(),
+      ]
+      const { results } = await store.enqueue(tasks, limits)
+      const created = { kind: 'created' }
+      assert.deepEqual(results, [created, created, { kind: 'full', scope: 'callback' }, created, created])
+      assert.equal(await store.get(tasks[2]!.taskId), undefined)
+      assert.deepEqual((await store.enqueue([tasks[2]!], NO_LIMITS)).results, [created])
+      const [again] = (await store.enqueue([tasks[2]!], limits)).results
+      assert.equal(again!.kind, 'existing')
+    })
+
     it('counts no task that is under way or has ended', async () => {
       const { store, add, build, claim, ended } = await sit(open)
       await ended(succeed)

@@ -1,5 +1,6 @@
 import type { NewTask } from '../../task/accept.ts'
-import { fullScope } from '../../task/backlog.ts'
+import { fullForCallback, fullScope, type FullScope } from '../../task/backlog.ts'
+import { laneOfCallback } from '../../task/callback.ts'
 import type { BacklogLimits, Enqueued } from '../task-store.ts'
 import type { BodyBook } from './body-book.ts'
 import type { Book, Entry } from './book.ts'
@@ -19,7 +20,7 @@ export function enqueue({ book, bodies, hints }: Books, task: NewTask, limits: B
       ? { kind: 'existing', task: present.task }
       : { kind: 'conflict', taskId: present.task.taskId }
 
-  const scope = fullScope(book.waitingBeside(task), limits)
+  const scope = scopeOf(book, task, limits)
   if (scope !== undefined) return { kind: 'full', scope }
   if (task.request.storedBody === undefined) {
     hints.note(book.add(task))
@@ -31,6 +32,12 @@ export function enqueue({ book, bodies, hints }: Books, task: NewTask, limits: B
   hints.note(book.add(task))
   const { leftLocation } = attached
   return { kind: 'created', ...(leftLocation !== undefined && { leftLocation }) }
+}
+
+function scopeOf(book: Book, { callbackUrl, ...task }: NewTask, limits: BacklogLimits): FullScope | undefined {
+  const scope = fullScope(book.waitingBeside(task), limits)
+  if (scope !== undefined || callbackUrl === undefined) return scope
+  return fullForCallback(book.waitingBeside(laneOfCallback({ ...task, callbackUrl })), limits)
 }
 
 function isSameRequest({ task: { tenant, idempotencyKey }, requestHash }: Entry, task: NewTask): boolean {

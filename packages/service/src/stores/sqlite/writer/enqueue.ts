@@ -1,5 +1,6 @@
-import { fullScope } from '../../../task/backlog.ts'
-import { laneOf } from '../../../task/lane.ts'
+import { fullForCallback, fullScope, type FullScope } from '../../../task/backlog.ts'
+import { laneOfCallback } from '../../../task/callback.ts'
+import { laneKey, laneOf } from '../../../task/lane.ts'
 import type { BacklogLimits, Enqueued } from '../../task-store.ts'
 import { AT, type NewRow } from '../rows/task-rows.ts'
 import type { Identity } from '../tables/tasks.ts'
@@ -14,14 +15,21 @@ export interface EnqueueAsk {
 /** Takes in what is new and fits; key and task are one write. */
 export function enqueue(writer: Writer, { tasks, limits }: EnqueueAsk): Enqueued[] {
   return tasks.map(task => {
-    const [, lane] = task
-    const full = fullScope(writer.lanes.waitingBeside(lane), limits)
+    const full = scopeOf(writer, task, limits)
     // A full store is no reason to forget what it has.
     if (full !== undefined) return existing(writer, task) ?? { kind: 'full', scope: full }
     return hasStoredBody(task)
       ? takeInWithBody(writer, task, limits)
       : (takeIn(writer, task) ?? existing(writer, task)!)
   })
+}
+
+function scopeOf({ lanes }: Writer, [row, lane]: NewRow, limits: BacklogLimits): FullScope | undefined {
+  const scope = fullScope(lanes.waitingBeside(lane), limits)
+  const callbackUrl = row[AT.callbackUrl]
+  if (scope !== undefined || callbackUrl === null) return scope
+  const { tenant } = laneOf(lane)
+  return fullForCallback(lanes.waitingBeside(laneKey(laneOfCallback({ tenant, callbackUrl }))), limits)
 }
 
 function hasStoredBody([row]: NewRow): boolean {
