@@ -110,6 +110,7 @@ describe('a change that names the version that was read', () => {
     const changed = refusal(412, 'version-changed')
     const { client, server, end } = scriptedClient([changed])
     const call = { ifVersion: 3 }
+    const keyId = '0123456789abcdef'
     const calls: readonly (() => Promise<unknown>)[] = [
       () => client.tasks.cancel(TASK_ID, call),
       () => client.tasks.attemptNow(TASK_ID, call),
@@ -121,6 +122,10 @@ describe('a change that names the version that was read', () => {
       () => client.replays.pause(TASK_ID, {}, call),
       () => client.replays.resume(TASK_ID, {}, call),
       () => client.replays.cancel(TASK_ID, {}, call),
+      () => client.keys.rotate(keyId, {}, call),
+      () => client.keys.revoke(keyId, {}, call),
+      () => client.secrets.rotate(keyId, {}, call),
+      () => client.secrets.remove(keyId, {}, call),
     ]
     for (const each of calls)
       await assert.rejects(

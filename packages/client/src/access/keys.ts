@@ -1,5 +1,5 @@
 import { check } from '@secondwind/resilience/rules'
-import type { Call, Caller } from '../caller.ts'
+import { onVersion, type Call, type Caller, type ChangeCall } from '../caller.ts'
 import { INSTANT, refuse } from '../check/fields.ts'
 import { listing, type Listing } from '../listing.ts'
 import type { Key, KeyInput, RotationInput, Scope, ShownKey } from '../wire/access.ts'
@@ -13,8 +13,8 @@ export interface Keys {
   /** Of the tenant; with `all`, for operators, of every tenant. */
   list(filter?: { readonly all?: boolean }, call?: Call): Listing<Key>
   /** A new text for the same key; the old one is good for a while yet. Never repeated by itself. */
-  rotate(keyId: string, rotation?: RotationInput, call?: Call): Promise<ShownKey>
-  revoke(keyId: string, why?: { readonly reason?: string }, call?: Call): Promise<Key>
+  rotate(keyId: string, rotation?: RotationInput, call?: ChangeCall): Promise<ShownKey>
+  revoke(keyId: string, why?: { readonly reason?: string }, call?: ChangeCall): Promise<Key>
 }
 
 const PATH = '/keys'
@@ -32,13 +32,15 @@ export function keysOf(caller: Caller): Keys {
       listing(page =>
         caller.ask<Page<Key>>({ method: 'GET', mark: 'items', path: PATH, query: { ...filter, ...page }, signal }),
       ),
-    async rotate(keyId, rotation = {}, { signal } = {}) {
+    async rotate(keyId, rotation = {}, { signal, ifVersion } = {}) {
       refuse('the key cannot be rotated', check.checkFields(rotation, ROTATION_FIELDS))
       const path = `${pathOf(PATH, 'keyId', keyId)}/rotate`
-      return caller.ask({ method: 'POST', mark: 'keyId', path, body: rotation, idempotent: false, signal })
+      return caller.ask({ method: 'POST', mark: 'keyId', path, body: rotation, ifVersion, idempotent: false, signal })
     },
-    revoke: async (keyId, why = {}, { signal } = {}) =>
-      caller.ask({ method: 'DELETE', mark: 'keyId', path: pathOf(PATH, 'keyId', keyId), query: why, signal }),
+    async revoke(keyId, why = {}, { signal, ifVersion } = {}) {
+      const path = pathOf(PATH, 'keyId', keyId)
+      return caller.ask({ method: 'DELETE', mark: 'keyId', path, query: why, ...onVersion(ifVersion), signal })
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 import { check } from '@secondwind/resilience/rules'
-import type { Call, Caller } from '../caller.ts'
+import { onVersion, type Call, type Caller, type ChangeCall } from '../caller.ts'
 import { refuse } from '../check/fields.ts'
 import { listing, type Listing } from '../listing.ts'
 import type { RotationInput, Secret, SecretInput, ShownSecret } from '../wire/access.ts'
@@ -12,9 +12,9 @@ export interface Secrets {
   create(secret?: SecretInput, call?: Call): Promise<ShownSecret>
   list(call?: Call): Listing<Secret>
   /** Signs with a new secret, and for a while with the old one as well. Never repeated by itself. */
-  rotate(secretId: string, rotation?: RotationInput, call?: Call): Promise<ShownSecret>
+  rotate(secretId: string, rotation?: RotationInput, call?: ChangeCall): Promise<ShownSecret>
   /** Signs with it no longer. */
-  remove(secretId: string, why?: { readonly reason?: string }, call?: Call): Promise<Secret>
+  remove(secretId: string, why?: { readonly reason?: string }, call?: ChangeCall): Promise<Secret>
 }
 
 const PATH = '/secrets'
@@ -27,13 +27,23 @@ export function secretsOf(caller: Caller): Secrets {
     },
     list: ({ signal } = {}) =>
       listing(query => caller.ask<Page<Secret>>({ method: 'GET', mark: 'items', path: PATH, query, signal })),
-    async rotate(secretId, rotation = {}, { signal } = {}) {
+    async rotate(secretId, rotation = {}, { signal, ifVersion } = {}) {
       refuse('the secret cannot be rotated', check.checkFields(rotation, ROTATION_FIELDS))
       const path = `${pathOf(PATH, 'secretId', secretId)}/rotate`
-      return caller.ask({ method: 'POST', mark: 'secretId', path, body: rotation, idempotent: false, signal })
+      return caller.ask({
+        method: 'POST',
+        mark: 'secretId',
+        path,
+        body: rotation,
+        ifVersion,
+        idempotent: false,
+        signal,
+      })
     },
-    remove: async (secretId, why = {}, { signal } = {}) =>
-      caller.ask({ method: 'DELETE', mark: 'secretId', path: pathOf(PATH, 'secretId', secretId), query: why, signal }),
+    async remove(secretId, why = {}, { signal, ifVersion } = {}) {
+      const path = pathOf(PATH, 'secretId', secretId)
+      return caller.ask({ method: 'DELETE', mark: 'secretId', path, query: why, ...onVersion(ifVersion), signal })
+    },
   }
 }
 

@@ -17,6 +17,8 @@ export interface Key {
   readonly expiresAt?: number
   /** Until then the text of before the rotation is taken, too. */
   readonly overlapsUntil?: number
+  /** Grows with every change. */
+  readonly version: number
   /** It is refused since then: in the answer that revokes it. */
   readonly revokedAt?: number
 }
@@ -45,6 +47,8 @@ export interface Secret {
   readonly createdBy: string
   /** Until then deliveries are signed with the one of before, too. */
   readonly overlapsUntil?: number
+  /** Grows with every change. */
+  readonly version: number
 }
 
 /** A secret as it is shown once. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { SCOPES, type Scope } from '../../access/caller.ts'
 import type { AuditEntry } from '../../stores/task-store.ts'
-import { serve, type Served } from '../api.test-kit.ts'
+import { serve, type Answered, type Served } from '../api.test-kit.ts'
 import { guarded } from './guarded.test-kit.ts'
 
 const TASK = { targetUrl: 'https://api.example/charge', body: 'a', idempotencyKey: 'k1' }
@@ -208,6 +208,29 @@ async function operationsOf({ ask }: Served): Promise<{ method: string; path: st
     })),
   )
 }
+
+describe.each([
+  ['keys', { scopes: ['read'] }, 'keyId'],
+  ['secrets', {}, 'secretId'],
+] as const)('one of the %s that were read', (list, body, idField) => {
+  it('is rotated and ended as it was read, or not at all', async () => {
+    const { as, operator: key } = await guarded()
+    const made = await as('POST', `/${list}`, { key, body })
+    const path = `/${list}/${made.json[idField]}`
+    assert.deepEqual([made.json.version, made.headers.etag], [1, '"1"'])
+    const rotate = (ifMatch: string): Promise<Answered> => as('POST', `${path}/rotate`, { key, body: {}, ifMatch })
+    // Two at once have read the same: the store lets one of them.
+    const both = await Promise.all([rotate('"1"'), rotate('"1"')])
+    const [rotated, late] = both.toSorted((one, other) => one.status - other.status) as [Answered, Answered]
+    assert.deepEqual([rotated.status, rotated.json.version, rotated.headers.etag], [200, 2, '"2"'])
+    assert.deepEqual([late.status, late.json.code, late.headers.etag], [412, 'version-changed', '"2"'])
+    assert.equal((await as('DELETE', path, { key, ifMatch: '"1"' })).status, 412)
+    const { items } = (await as('GET', `/${list}`, { key })).json
+    const known = items.find((one: { [id: string]: unknown }) => one[idField] === made.json[idField])
+    assert.equal(known.version, 2)
+    assert.equal((await as('DELETE', path, { key, ifMatch: `"${known.version}"` })).status, 200)
+  })
+})
 
 describe('every route', () => {
   it('refuses every key that lacks its scope, before it looks at anything else', async () => {

@@ -6,6 +6,7 @@ interface Sent {
   readonly key?: string
   readonly tenant?: string
   readonly body?: unknown
+  readonly ifMatch?: string | undefined
 }
 
 interface Guarded extends Served {
@@ -21,12 +22,13 @@ export async function guarded(options: ServeOptions = {}): Promise<Guarded> {
   const first = await served.ask('POST', '/keys', { body: { scopes: ['admin'], isOperator: true } })
   assert.equal(first.status, 201)
   const operator = (first.json as { key: string }).key
-  const as = (method: string, path: string, { key, tenant, body }: Sent = {}) =>
+  const as = (method: string, path: string, { key, tenant, body, ifMatch }: Sent = {}) =>
     served.ask(method, path, {
       ...(body !== undefined && { body }),
       headers: {
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
         ...(tenant !== undefined && { 'secondwind-tenant': tenant }),
+        ...(ifMatch !== undefined && { 'if-match': ifMatch }),
       },
     })
   const keyFor = async (tenant: string, ...scopes: Scope[]): Promise<string> => {

@@ -14,6 +14,7 @@ import { changedMeanwhile } from './changed-meanwhile.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { bindCursor, openCursor } from '../requests/bound-cursor.ts'
 import { callerOf } from '../requests/caller.ts'
+import { etagOf, IF_MATCH, refuseOtherVersion } from '../requests/if-match.ts'
 import { readFlags, readNumbers } from '../requests/query.ts'
 import { invalid } from '../requests/validation.ts'
 import { KEY, NEW_KEY, reasonField, ROTATION, USUAL_OVERLAP_MS } from '../schemas/access.ts'
@@ -30,6 +31,8 @@ const QUERY = parameters({
 })
 const KEY_PATH = parameters({ keyId: Type.String({ pattern: '^[0-9a-f]{16}$', 'x-takes': 'the id of a key' }) })
 const REASON_QUERY = parameters({ reason: Type.Optional(reasonField) })
+
+const WITH_VERSION = { etag: 'Its version.' }
 
 interface OneKey {
   readonly Params: { readonly keyId: string }
@@ -50,7 +53,7 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
         tags: ['access'],
         querystring: parameters({}),
         body: NEW_KEY,
-        response: { 201: answer(KEY, 'The key, shown this once.'), ...refusals(408, 409, 413, 415, 429) },
+        response: { 201: answer(KEY, 'The key, shown this once.', WITH_VERSION), ...refusals(408, 409, 413, 415, 429) },
       }),
     },
     async (request, reply) => {
@@ -77,7 +80,8 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
       if (written.kind !== 'written')
         throw new Refusal('too-many', { detail: `There are ${MOST_KEYS} keys already: revoke one that nobody uses.` })
       await keys.load()
-      return reply.code(201).send({ ...keyView(written.record), key: writeKey(text) })
+      void reply.code(201).header('etag', etagOf(written.record.version))
+      return reply.send({ ...keyView(written.record), key: writeKey(text) })
     },
   )
 
@@ -114,13 +118,18 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
         tags: ['access'],
         params: KEY_PATH,
         querystring: parameters({}),
+        headers: IF_MATCH,
         body: ROTATION,
-        response: { 200: answer(KEY, 'The key, shown this once.'), ...refusals(404, 408, 409, 413, 415) },
+        response: {
+          200: answer(KEY, 'The key, shown this once.', WITH_VERSION),
+          ...refusals(404, 408, 409, 412, 413, 415),
+        },
       }),
     },
     async (request, reply) => {
       const { overlapMs = USUAL_OVERLAP_MS, reason } = request.body
       const record = await ownKey(request, context)
+      refuseOtherVersion(request, record)
       const document = documentOf<KeyDocument>(record)
       const { secret } = newKeyText(randomBytes)
       const until = clock.now() + overlapMs
@@ -131,8 +140,10 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
         ifVersion: record.version,
         audit: { ...lineBy(callerOf(request), 'key.rotate', record.id, reason), details: { overlapMs } },
       })
+      if (written.kind === 'conflict') refuseOtherVersion(request, written.record)
       if (written.kind !== 'written') throw changedMeanwhile('key')
       await keys.load()
+      void reply.header('etag', etagOf(written.record.version))
       return reply.send({ ...keyView(written.record), key: writeKey({ keyId: record.id, secret }) })
     },
   )
@@ -147,7 +158,8 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
         tags: ['access'],
         params: KEY_PATH,
         querystring: REASON_QUERY,
-        response: { 200: answer(KEY, 'It is revoked.'), ...refusals(404, 409) },
+        headers: IF_MATCH,
+        response: { 200: answer(KEY, 'It is revoked.'), ...refusals(404, 409, 412) },
       }),
     },
     async (request, reply) => {
@@ -169,6 +181,7 @@ async function revoke(request: FastifyRequest<OneKey>, context: ApiContext): Pro
     const fence = await store.record({ kind: 'fence', id: OPERATORS_FENCE })
     await keys.load()
     const record = await ownKey(request, context)
+    refuseOtherVersion(request, record)
     const isOperators = record.tenant === EVERY_TENANT
     if (isOperators && !keys.hasOtherAdmin(record.id))
       throw new Refusal('last-admin', {
@@ -227,6 +240,7 @@ function keyView(record: OperatorRecord): Key {
     createdBy,
     ...(expiresAt !== undefined && { expiresAt }),
     ...(overlapsUntil !== undefined && { overlapsUntil }),
+    version: record.version,
   }
 }
 

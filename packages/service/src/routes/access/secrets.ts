@@ -11,6 +11,7 @@ import type { ApiContext } from '../context.ts'
 import { changedMeanwhile } from './changed-meanwhile.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { callerOf } from '../requests/caller.ts'
+import { etagOf, IF_MATCH, refuseOtherVersion } from '../requests/if-match.ts'
 import { readNumbers } from '../requests/query.ts'
 import { invalid } from '../requests/validation.ts'
 import { NEW_SECRET, reasonField, ROTATION, SECRET, USUAL_OVERLAP_MS } from '../schemas/access.ts'
@@ -23,6 +24,8 @@ const QUERY = parameters({ ...pageFields })
 const SECRET_PATH = parameters({
   secretId: Type.String({ pattern: '^[0-9a-f]{16}$', 'x-takes': 'the id of a secret' }),
 })
+
+const WITH_VERSION = { etag: 'Its version.' }
 
 interface OneSecret {
   readonly Params: { readonly secretId: string }
@@ -46,7 +49,10 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
         tags: ['access'],
         querystring: parameters({}),
         body: NEW_SECRET,
-        response: { 201: answer(SECRET, 'The secret, shown this once.'), ...refusals(408, 409, 413, 415, 429) },
+        response: {
+          201: answer(SECRET, 'The secret, shown this once.', WITH_VERSION),
+          ...refusals(408, 409, 413, 415, 429),
+        },
       }),
     },
     async (request, reply) => {
@@ -76,7 +82,8 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
       if (written.kind !== 'written')
         throw new Refusal('secret-exists', { detail: `${id} is there already: rotate it, or delete it first.` })
       await secrets.load()
-      return reply.code(201).send({ ...secretView(written.record), secret })
+      void reply.code(201).header('etag', etagOf(written.record.version))
+      return reply.send({ ...secretView(written.record), secret })
     },
   )
 
@@ -111,13 +118,18 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
         tags: ['access'],
         params: SECRET_PATH,
         querystring: parameters({}),
+        headers: IF_MATCH,
         body: ROTATION,
-        response: { 200: answer(SECRET, 'The secret, shown this once.'), ...refusals(404, 408, 409, 413, 415) },
+        response: {
+          200: answer(SECRET, 'The secret, shown this once.', WITH_VERSION),
+          ...refusals(404, 408, 409, 412, 413, 415),
+        },
       }),
     },
     async (request, reply) => {
       const { overlapMs = USUAL_OVERLAP_MS, reason } = request.body
       const record = await ownSecret(request, context)
+      refuseOtherVersion(request, record)
       const document = documentOf<SecretDocument>(record)
       const secret = newSecret()
       const rotated = { ...document, secrets: overlapped({ secret }, document.secrets, clock.now() + overlapMs) }
@@ -129,8 +141,10 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
         ifVersion: record.version,
         audit: { ...lineBy(callerOf(request), 'secret.rotate', subjectOf(document), reason), details: { overlapMs } },
       })
+      if (written.kind === 'conflict') refuseOtherVersion(request, written.record)
       if (written.kind !== 'written') throw changedMeanwhile('secret')
       await secrets.load()
+      void reply.header('etag', etagOf(written.record.version))
       return reply.send({ ...secretView(written.record), secret })
     },
   )
@@ -145,11 +159,13 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
         tags: ['access'],
         params: SECRET_PATH,
         querystring: parameters({ reason: Type.Optional(reasonField) }),
-        response: { 200: answer(SECRET, 'It is forgotten.'), ...refusals(404, 409) },
+        headers: IF_MATCH,
+        response: { 200: answer(SECRET, 'It is forgotten.'), ...refusals(404, 409, 412) },
       }),
     },
     async (request, reply) => {
       const record = await ownSecret(request, context)
+      refuseOtherVersion(request, record)
       const written = await store.writeRecord({
         kind: 'secret',
         id: record.id,
@@ -163,6 +179,7 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
           request.query.reason,
         ),
       })
+      if (written.kind === 'conflict') refuseOtherVersion(request, written.record)
       if (written.kind !== 'removed') throw changedMeanwhile('secret')
       await secrets.load()
       return reply.send(secretView(record))
@@ -198,6 +215,7 @@ function secretView(record: OperatorRecord): Secret {
     createdAt: record.createdAt,
     createdBy,
     ...(overlapsUntil !== undefined && { overlapsUntil }),
+    version: record.version,
   }
 }
 

@@ -14,7 +14,7 @@ import type { ApiContext } from '../context.ts'
 import type { PolicyBook } from '../policies/policy-book.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { callerOf } from '../requests/caller.ts'
-import { etagOf, IF_MATCH, otherVersion, versionAsked } from '../requests/if-match.ts'
+import { etagOf, IF_MATCH, refuseOtherVersion } from '../requests/if-match.ts'
 import { readFlags, readNumbers } from '../requests/query.ts'
 import { reasonField } from '../schemas/access.ts'
 import { answer, refusals } from '../schemas/answers.ts'
@@ -177,9 +177,9 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
       const caller = callerOf(request)
       const now = clock.now()
       refuseForeignEnd(control, caller)
-      const { version: ifVersion, ...known } = control
-      if (ifVersion !== (versionAsked(request) ?? ifVersion)) throw otherVersion(ifVersion)
+      refuseOtherVersion(request, control)
       if (!isInForce(control, now)) return sendControl(reply, controlView(control, now))
+      const { version: ifVersion, ...known } = control
       const ended = { ...known, endedAt: now, endedBy: caller.actor }
       const { reason } = request.query
       const written = await writeControl({ control: ended, ifVersion, caller, action: 'control.end', reason }, context)

@@ -33,6 +33,15 @@ export function ifVersionAsked(request: Pick<FastifyRequest, 'headers'>): { read
   return ifVersion === undefined ? {} : { ifVersion }
 }
 
+/** Says no where a request names another version than the record has, if it is there. */
+export function refuseOtherVersion(
+  request: Pick<FastifyRequest, 'headers'>,
+  record: { readonly version: number } | undefined,
+): void {
+  const asked = versionAsked(request)
+  if (record !== undefined && record.version !== (asked ?? record.version)) throw otherVersion(record.version)
+}
+
 export function otherVersion(version: number): Refusal {
   return new Refusal('version-changed', {
     detail: `It is version ${version} by now, and nothing was done: read it again, and decide anew.`,

@@ -28,6 +28,7 @@ export const reasonField: TString = Type.String({
   examples: ['INC-2231'],
 })
 
+const versionField = Type.Integer({ description: 'Grows with every change.' })
 const nameField = Type.String({ minLength: 1, maxLength: 100, description: 'For people.', examples: ['checkout'] })
 
 /** A month: who has not changed over by then will not. */
@@ -74,6 +75,7 @@ export const KEY: Schema<Key | ShownKey> = Type.Unsafe<Key | ShownKey>(
     createdBy: Type.String({ description: 'The id of the key that made it.' }),
     expiresAt: Type.Optional(instantField('It is refused from then on.')),
     overlapsUntil: Type.Optional(instantField('Until then the text of before the rotation is taken, too.')),
+    version: versionField,
     revokedAt: Type.Optional(instantField('It is refused since then: in the answer that revokes it.')),
     key: Type.Optional(Type.String({ description: 'The key itself. It is shown this once, and kept by nobody.' })),
   }),
@@ -115,6 +117,7 @@ export const SECRET: Schema<Secret | ShownSecret> = Type.Unsafe<Secret | ShownSe
     createdAt: instantField('When.'),
     createdBy: Type.String(),
     overlapsUntil: Type.Optional(instantField('Until then deliveries are signed with the one of before, too.')),
+    version: versionField,
     secret: Type.Optional(Type.String({ description: 'The secret itself. It is shown this once.' })),
   }),
 )
