@@ -59,7 +59,7 @@ export interface ApiLimits {
   /** Of a batch as it arrives. */
   readonly batchBytes: number
   readonly backlog: BacklogLimits
-  /** Requests that bring tasks; absent: as many as come. */
+  /** Requests that bring tasks, shared by all tenants; absent: as many as come. */
   readonly intakePerSecond?: number
   /** A request has arrived within it, or is given up. */
   readonly requestTimeoutMs: number

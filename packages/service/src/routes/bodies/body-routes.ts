@@ -47,8 +47,8 @@ export function addBodies(api: FastifyInstance, context: ApiContext, intake: Int
       }),
     },
     async (request, reply) => {
-      intake.limit()
       const { tenant } = callerOf(request)
+      intake.limit(tenant)
       refuseClosedUploads(tenant, context)
       const contentType = typeOf(request)
       const kept = await receive(request, context)

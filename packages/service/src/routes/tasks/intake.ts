@@ -28,7 +28,7 @@ import { readTargetUrl } from './target-url.ts'
 export interface Intake {
   readonly policies: PolicyBook
   /** Throws when they come too fast. */
-  readonly limit: () => void
+  readonly limit: (tenant: string) => void
   /** Goes on with all that came at once. */
   readonly turn: () => Promise<void>
 }

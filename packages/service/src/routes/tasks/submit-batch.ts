@@ -45,7 +45,7 @@ export function addSubmitBatch(api: FastifyInstance, context: ApiContext, intake
       }),
     },
     async (request, reply) => {
-      intake.limit()
+      intake.limit(callerOf(request).tenant)
       if (request.headers['idempotency-key'] !== undefined)
         throw new Refusal('invalid-request', { detail: 'A batch takes no Idempotency-Key: each item has its own.' })
       const look = request.compileValidationSchema(TASK) as LookAtItem

@@ -408,6 +408,18 @@ describe('POST /retry-tasks refuses', () => {
     assert.equal((await post()).status, 201)
   })
 
+  it('requests of a tenant that come too fast, and takes those of others', async () => {
+    const { as, addTenant, keyFor, clock } = await guarded({ limits: { intakePerSecond: 20 } })
+    for (const tenant of ['busy', 'quiet']) await addTenant(tenant)
+    const [busy, quiet] = [await keyFor('busy', 'enqueue'), await keyFor('quiet', 'enqueue')]
+    const post = async (key: string) => (await as('POST', '/retry-tasks', { key, body: TASK })).status
+    for (let n = 0; n < 18; n++) assert.equal(await post(busy), 201)
+    assert.equal(await post(busy), 429)
+    assert.equal(await post(quiet), 201)
+    await clock.advance(1_000)
+    assert.deepEqual([await post(busy), await post(quiet)], [201, 201])
+  })
+
   it('everything while the store cannot be written to, with the store’s own sentence', async () => {
     const clock = virtualClock()
     const full = {

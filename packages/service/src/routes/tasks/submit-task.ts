@@ -52,10 +52,11 @@ export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake:
       }),
     },
     async (request, reply) => {
-      intake.limit()
+      const { tenant } = callerOf(request)
+      intake.limit(tenant)
       await intake.turn()
       const asked = {
-        tenant: callerOf(request).tenant,
+        tenant,
         input: request.body,
         shape: problemsOfShape(bodyErrors(request), { kind: 'field', others: OTHER_WORDS }),
         keyHeader: request.headers['idempotency-key'] as string | undefined,

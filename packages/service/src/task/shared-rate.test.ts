@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { describe, it } from 'vitest'
+import { newSharedRate, takeToken } from './shared-rate.ts'
+
+const limits = { perSecond: 100, burst: 100 }
+
+/** Each tenant asks at every millisecond, from its own first one on; answers how many tokens each has taken. */
+function takenBy(tenants: { readonly [tenant: string]: { readonly from: number } }, ms: number): Map<string, number> {
+  const rate = newSharedRate(limits, 0)
+  const taken = new Map(Object.keys(tenants).map(tenant => [tenant, 0]))
+  for (let now = 0; now < ms; now++)
+    for (const [tenant, { from }] of Object.entries(tenants))
+      if (now >= from && takeToken(rate, tenant, now) === 0) taken.set(tenant, taken.get(tenant)! + 1)
+  return taken
+}
+
+describe('a rate that tenants share', () => {
+  it('is all of one that is alone, with nine tenths of the burst', () => {
+    const taken = takenBy({ a: { from: 0 } }, 10_001).get('a')!
+    assert.ok(Math.abs(taken - 1_090) <= 2, String(taken))
+  })
+
+  it('has a token at once for whoever comes, though another asks without end', () => {
+    const rate = newSharedRate(limits, 0)
+    const waits: number[] = []
+    for (let now = 0; now < 5_000; now++) {
+      takeToken(rate, 'busy', now)
+      if (now % 500 === 499) waits.push(takeToken(rate, 'quiet', now))
+    }
+    assert.deepEqual(waits, Array<number>(10).fill(0))
+  })
+
+  it('is divided equally between those who ask without end, whoever came first and asks first', () => {
+    const taken = takenBy({ a: { from: 0 }, b: { from: 5_000 }, c: { from: 5_000 } }, 65_000)
+    const [a, b, c] = [...taken.values()]
+    // 5 s alone and the burst are a's; then a minute at a third each.
+    for (const [count, expected] of [
+      [a!, 2_590],
+      [b!, 2_000],
+      [c!, 2_000],
+    ] as const)
+      assert.ok(Math.abs(count - expected) < 100, `${count} for ${expected}`)
+  })
+
+  it('says when to come back: when the part of the tenant makes another token', () => {
+    const rate = newSharedRate({ perSecond: 2, burst: 2 }, 0)
+    assert.deepEqual([takeToken(rate, 'a', 0), takeToken(rate, 'b', 0), takeToken(rate, 'a', 0)], [0, 0, 1_000])
+    assert.equal(takeToken(rate, 'a', 1_000), 0)
+  })
+
+  it('never gives more than burst and rate allow, whoever asks when, and forgets who owes nothing', () => {
+    const ask = fc.record({
+      tenant: fc.constantFrom('a', 'b', 'c', 'd'),
+      afterMs: fc.constantFrom(0, 0, 1, 7, 300, -5),
+    })
+    const of = fc.record({ perSecond: fc.integer({ min: 1, max: 50 }), burst: fc.integer({ min: 1, max: 20 }) })
+    fc.assert(
+      fc.property(of, fc.array(ask, { maxLength: 200 }), (chosen, asks) => {
+        const rate = newSharedRate(chosen, 0)
+        const starts: number[] = []
+        let [now, latest] = [0, 0]
+        for (const { tenant, afterMs } of asks) {
+          now += afterMs
+          latest = Math.max(latest, now)
+          if (takeToken(rate, tenant, now) === 0) starts.push(latest)
+          const owed = [...rate.debts.values()]
+          assert.ok(owed.every(debt => debt > 0) && owed.reduce((all, debt) => all + debt, 0) <= chosen.burst + 1e-3)
+        }
+        for (const [index, from] of starts.entries())
+          for (const [more, to] of starts.slice(index).entries())
+            assert.ok(more + 1 <= chosen.burst + (chosen.perSecond * (to - from)) / 1_000 + 1e-3)
+        takeToken(rate, 'last', latest + 1_000_000)
+        assert.deepEqual([...rate.debts.keys()], ['last'])
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
