@@ -5,6 +5,7 @@
 import { check } from '@secondwind/resilience/rules'
 import type { Problem } from '@secondwind/resilience'
 import { readFileSync } from 'node:fs'
+import { DEFAULT_LIMITS } from './routes/context.ts'
 import { parseAllowTarget } from './targets/allow-target.ts'
 
 export interface ServiceConfig {
@@ -15,6 +16,10 @@ export interface ServiceConfig {
   readonly store: StoreKind
   /** Requests under way at once. */
   readonly concurrency: number
+  /** Tasks that may wait, over all tenants. */
+  readonly backlog: number
+  /** Requests that bring tasks, over all tenants; absent: as many as come. */
+  readonly intakePerSecond?: number
   /** Targets inside that may be called all the same: hosts, host:port, CIDR. */
   readonly allowTarget: readonly string[]
   /** A key with which everything may be done, so that others can be made. */
@@ -40,6 +45,7 @@ export const DEFAULT_CONFIG: ServiceConfig = {
   data: './data',
   store: 'sqlite',
   concurrency: 100, // what one core sends without falling behind
+  backlog: DEFAULT_LIMITS.backlog.total,
   allowTarget: [],
 }
 
@@ -53,6 +59,12 @@ export const SETTINGS: readonly Setting[] = [
   { name: 'data', usage: '<directory>', say: `where tasks are kept (${DEFAULT_CONFIG.data})` },
   { name: 'store', usage: '<kind>', say: `what keeps them (${DEFAULT_CONFIG.store})`, choices: STORE_KINDS },
   { name: 'concurrency', usage: '<number>', say: `requests under way at once (${DEFAULT_CONFIG.concurrency})` },
+  { name: 'backlog', usage: '<number>', say: `tasks that may wait, over all tenants (${DEFAULT_CONFIG.backlog})` },
+  {
+    name: 'intake-per-second',
+    usage: '<number>',
+    say: 'requests that bring tasks, over all tenants (as many as come)',
+  },
   {
     name: 'allow-target',
     usage: '<host>',
@@ -110,6 +122,8 @@ const FIELDS: { readonly [name: string]: keyof ServiceConfig } = {
   data: 'data',
   store: 'store',
   concurrency: 'concurrency',
+  backlog: 'backlog',
+  'intake-per-second': 'intakePerSecond',
   'allow-target': 'allowTarget',
   'admin-key-file': 'adminKey',
 }
@@ -172,6 +186,8 @@ const READERS: { readonly [name: string]: Reader } = {
       ? { value: given }
       : { must: `one of ${STORE_KINDS.join(', ')}` },
   concurrency: wholeNumber(1, 10_000),
+  backlog: wholeNumber(1, 1_000_000_000),
+  'intake-per-second': wholeNumber(1, 1_000_000),
   'allow-target': given => {
     if (!Array.isArray(given)) return { must: 'a list of hosts, host:port or CIDR' }
     const must = given.map(entry => parseAllowTarget(String(entry)).must).find(wrong => wrong !== undefined)

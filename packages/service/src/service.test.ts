@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { describe, it, onTestFinished, vi } from 'vitest'
 import { listenTo } from './routes/watching/listen.test-kit.ts'
-import { aService, aSink, temporaryDirectory, until } from './service.test-kit.ts'
+import { aService, aSink, temporaryDirectory, until, type Answered } from './service.test-kit.ts'
 
 // Real sockets, real disks: as long as the machine takes.
 vi.setConfig({ testTimeout: 60_000 })
@@ -39,6 +39,20 @@ describe('the service', () => {
         [3, 200],
       ],
     )
+  })
+
+  it('takes in as many tasks, and as many requests, as it was told to, and says when to come back', async () => {
+    const order = { targetUrl: 'http://127.0.0.1:9/', delayMs: 3_600_000 }
+    const refusalOf = ({ status, headers, body }: Answered) => [status, body.code, headers.has('retry-after')]
+    const full = await aService({ backlog: 10 })
+    const bringToFull = () => full.call('/retry-tasks', order)
+    let answer = await bringToFull()
+    for (let n = 0; n < 10 && answer.status === 201; n++) answer = await bringToFull()
+    assert.deepEqual(refusalOf(answer), [429, 'backlog-full', true])
+    const slow = await aService({ intakePerSecond: 1 })
+    const [one, other] = await Promise.all([slow.call('/retry-tasks', order), slow.call('/retry-tasks', order)])
+    const refused = one.status === 201 ? other : one
+    assert.deepEqual(refusalOf(refused), [429, 'intake-limited', true])
   })
 
   it('tells those who listen of kill switches and replays, and those who come back what they have missed', async () => {

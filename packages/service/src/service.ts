@@ -14,7 +14,7 @@ import { openBodies, openStore, sayStore } from './open-stores.ts'
 import { addPracticeEndpoints } from './practice/practice.ts'
 import { ReplayRunner } from './replays/replay-runner.ts'
 import { createApi } from './routes/api.ts'
-import { DEFAULT_LIMITS, type Health } from './routes/context.ts'
+import { DEFAULT_LIMITS, type ApiLimits, type Health } from './routes/context.ts'
 import { isLoopback } from './loopback.ts'
 import { StartFailure } from './start-failure.ts'
 import { saySkew } from './stores/store-clock.ts'
@@ -67,6 +67,7 @@ const GRACE_MS = 10_000
 
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, isDevelopment, log, logLevel, clock = systemClock } = options
+  const limits = limitsOf(config)
   const store = await openStore(config)
   const bodies = await openBodies(config, store)
   await seedDefaultPolicy(store, DEFAULT_TENANT)
@@ -108,7 +109,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     clock,
     now,
     random: systemRandom,
-    backlog: DEFAULT_LIMITS.backlog,
+    backlog: limits.backlog,
     onProblem: error => api.log.warn({ error }, 'a callback could not be made; it is tried again'),
   })
   const replayTidings = new ReplayTidings(live.stream, now)
@@ -135,7 +136,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     clock: clockWith(clock, now),
     wallNow: () => clock.now(),
     random: systemRandom,
-    limits: DEFAULT_LIMITS,
+    limits,
     checkTarget: targetUrl => checkTarget(targetUrl, rules),
     keys,
     secrets,
@@ -265,4 +266,12 @@ const VERSION = readVersion()
 function readVersion(): string {
   const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
   return (JSON.parse(manifest) as { version: string }).version
+}
+
+function limitsOf({ backlog: total, intakePerSecond }: ServiceConfig): ApiLimits {
+  return {
+    ...DEFAULT_LIMITS,
+    backlog: { ...DEFAULT_LIMITS.backlog, total },
+    ...(intakePerSecond !== undefined && { intakePerSecond }),
+  }
 }
