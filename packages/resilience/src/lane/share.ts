@@ -3,7 +3,8 @@
  *
  *  1. The next slot goes to the tenant with the fewest, then to its lane with the fewest; ties to the one unserved longest.
  *  2. A tenant takes at most nine times the slots then free, a lane at most nine times those that its tenant may still
- *     take. So a newcomer finds a slot at once while busy tenants ≤ (slots − 1) / 9, and the next that ends otherwise.
+ *     take. So a newcomer finds a slot at once while busy tenants have equal parts and are ≤ (slots − 1) / 9, and the next that
+ *     ends otherwise.
  *  3. Only who is ready is asked: work is due, and the lane's own gates are open. What a lane may have at most is no
  *     matter of fairness, and not looked at here.
  *
