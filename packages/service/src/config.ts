@@ -61,9 +61,9 @@ export const SETTINGS: readonly Setting[] = [
   { name: 'concurrency', usage: '<number>', say: `requests under way at once (${DEFAULT_CONFIG.concurrency})` },
   { name: 'backlog', usage: '<number>', say: `tasks that may wait, over all tenants (${DEFAULT_CONFIG.backlog})` },
   {
-    name: 'intake-per-second',
+    name: 'intake-rate',
     usage: '<number>',
-    say: 'requests that bring tasks, over all tenants (as many as come)',
+    say: 'requests a second that bring tasks, over all tenants (as many as come)',
   },
   {
     name: 'allow-target',
@@ -123,7 +123,7 @@ const FIELDS: { readonly [name: string]: keyof ServiceConfig } = {
   store: 'store',
   concurrency: 'concurrency',
   backlog: 'backlog',
-  'intake-per-second': 'intakePerSecond',
+  'intake-rate': 'intakePerSecond',
   'allow-target': 'allowTarget',
   'admin-key-file': 'adminKey',
 }
@@ -187,7 +187,7 @@ const READERS: { readonly [name: string]: Reader } = {
       : { must: `one of ${STORE_KINDS.join(', ')}` },
   concurrency: wholeNumber(1, 10_000),
   backlog: wholeNumber(1, 1_000_000_000),
-  'intake-per-second': wholeNumber(1, 1_000_000),
+  'intake-rate': wholeNumber(1, 1_000_000),
   'allow-target': given => {
     if (!Array.isArray(given)) return { must: 'a list of hosts, host:port or CIDR' }
     const must = given.map(entry => parseAllowTarget(String(entry)).must).find(wrong => wrong !== undefined)
