@@ -90,7 +90,7 @@ const showCommand: Command = remoteCommand({
   path: ['dead', 'show'],
   summary: 'one cause: what the target said last, and some of the tasks that died of it',
   arguments: [{ usage: '<causeId>', say: 'as dead causes calls it' }],
-  examples: ['dead show D7lNyt5EFmdzetsL'],
+  examples: ['dead show 0fb94dcade44166d'],
   run: show,
 })
 

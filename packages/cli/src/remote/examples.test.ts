@@ -11,7 +11,7 @@ import { aService, type RunningService } from './service.test-kit.ts'
 /** Of the examples in the help, by what stands for them in a service that has just begun. */
 const PLACEHOLDERS: { readonly [example: string]: (service: RunningService) => string | Promise<string> } = {
   '01a1e2a2-09b8-7b02-87fa-57f25d3342be': async ({ aTask }) => (await aTask('200', { delayMs: 300 })).taskId,
-  D7lNyt5EFmdzetsL: async ({ aTask, client }) => {
+  '0fb94dcade44166d': async ({ aTask, client }) => {
     await client.waitFor((await aTask('400')).taskId)
     return (await client.deadLetters.groups().page()).items[0]!.causeId
   },

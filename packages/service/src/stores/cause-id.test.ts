@@ -11,7 +11,7 @@ describe('a cause', () => {
       errorCode: 'http-503',
       errorMessage: 'busy',
     } as const
-    assert.equal(causeIdOf({ ...death, lastAttempt }), '-RJ3xBYgu9b7l9TM')
-    assert.match(causeIdOf(death), /^[\w-]{16}$/)
+    assert.equal(causeIdOf({ ...death, lastAttempt }), 'f91277c41620bbd6')
+    assert.match(causeIdOf(death), /^[0-9a-f]{16}$/)
   })
 })

@@ -89,7 +89,7 @@ export const BATCH_RESULT: TSchema = Type.Object(
 )
 
 const EXAMPLE_CAUSE: Cause = {
-  causeId: 'c-5b1e09',
+  causeId: '0fb94dcade44166d',
   destination: 'https://api.example',
   reason: 'attempts',
   responseStatus: 503,
