@@ -30,7 +30,7 @@ export function controlsOf(caller: Caller): Controls {
     create: async (control, call = {}) => post(control, call),
     preview: async (control, call = {}) => post({ ...control, preview: true }, call),
     list(filter = {}, { signal } = {}) {
-      refuse('controls cannot be listed', check.checkFields(filter, { ended: FLAG }))
+      refuse('controls cannot be listed', check.checkFields(filter, { ended: check.flag }))
       return listing(page =>
         caller.ask<Page<Control>>({ method: 'GET', mark: 'items', path: PATH, query: { ...filter, ...page }, signal }),
       )
@@ -49,8 +49,6 @@ export function controlsOf(caller: Caller): Controls {
     state: async ({ signal } = {}) => caller.ask({ method: 'GET', mark: 'controls', path: `${PATH}/state`, signal }),
   }
 }
-
-const FLAG: check.FieldCheck = value => (typeof value === 'boolean' ? undefined : 'true or false')
 
 function pathOf(controlId: string): string {
   refuseUnless(UUID, 'controlId', controlId, 'there is no such control')

@@ -25,5 +25,5 @@ const FIELDS: { readonly [field in keyof AuditFilter]-?: check.FieldCheck } = {
   subject: check.text(8_192),
   since: INSTANT,
   until: INSTANT,
-  all: value => (typeof value === 'boolean' ? undefined : 'true or false'),
+  all: check.flag,
 }

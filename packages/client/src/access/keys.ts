@@ -60,7 +60,7 @@ const FIELDS: { readonly [field in keyof KeyInput]-?: check.FieldCheck } = {
       ? undefined
       : SOME_SCOPES,
   name: check.text(100),
-  isOperator: value => (typeof value === 'boolean' ? undefined : 'true or false'),
+  isOperator: check.flag,
   expiresAt: INSTANT,
   reason: REASON,
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { checkRetryPolicy } from '../retry/policy.ts'
-import { checkFields, listOf, numberBetween, oneOf, sayProblems, text, wholeNumber } from './problems.ts'
+import { checkFields, flag, listOf, numberBetween, oneOf, sayProblems, text, wholeNumber } from './problems.ts'
 
 describe('a check of fields', () => {
   const fields = {
@@ -10,12 +10,13 @@ describe('a check of fields', () => {
     kind: oneOf('big', 'small'),
     list: listOf(wholeNumber(0, 5), 3),
     name: text(5),
+    isOpen: flag,
   }
 
   it('finds nothing where all is well, and takes undefined for absent', () => {
     assert.deepEqual(
       checkFields(
-        { count: 3, ratio: 0.5, kind: 'big', list: [1], name: 'a', extra: undefined },
+        { count: 3, ratio: 0.5, kind: 'big', list: [1], name: 'a', isOpen: false, extra: undefined },
         { ...fields, extra: text(1) },
       ),
       [],
@@ -23,13 +24,14 @@ describe('a check of fields', () => {
   })
 
   it('reports every problem at once: where, what stands there, what would be right', () => {
-    const input = { count: 0, ratio: '1', kind: 'medium', list: [1, 9], name: '', size: 3 }
+    const input = { count: 0, ratio: '1', kind: 'medium', list: [1, 9], name: '', isOpen: 'true', size: 3 }
     assert.deepEqual(checkFields(input, fields, {}, 'box.'), [
       { at: 'box.count', is: 0, say: 'must be a whole number from 1 to 10' },
       { at: 'box.ratio', is: '1', say: 'must be a number from 0 to 1' },
       { at: 'box.kind', is: 'medium', say: 'must be one of big, small' },
       { at: 'box.list', is: [1, 9], say: 'must be a list of 1 to 3 entries, each a whole number from 0 to 5' },
       { at: 'box.name', is: '', say: 'must be a text of 1 to 5 characters' },
+      { at: 'box.isOpen', is: 'true', say: 'must be true or false' },
       { at: 'box.size', is: 3, say: 'is an unknown field' },
     ])
   })

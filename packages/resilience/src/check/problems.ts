@@ -46,6 +46,8 @@ export function numberBetween(from: number, to: number): FieldCheck {
     typeof value === 'number' && value >= from && value <= to ? undefined : `a number from ${from} to ${to}`
 }
 
+export const flag: FieldCheck = value => (typeof value === 'boolean' ? undefined : 'true or false')
+
 export function oneOf(...words: readonly unknown[]): FieldCheck {
   return value => (words.includes(value) ? undefined : `one of ${words.join(', ')}`)
 }

@@ -1,6 +1,14 @@
 import type { Budget } from '../budget/budget.ts'
 import type { BudgetPolicy } from '../budget/policy.ts'
-import { checkFields, isRecord, milliseconds, wholeNumber, type FieldCheck, type Problem } from '../check/problems.ts'
+import {
+  checkFields,
+  flag,
+  isRecord,
+  milliseconds,
+  wholeNumber,
+  type FieldCheck,
+  type Problem,
+} from '../check/problems.ts'
 import { InvalidPolicyError } from '../errors.ts'
 import { Replicas, type AnyReplica } from '../replicas/run.ts'
 import type { Gate } from '../retry/companion.ts'
@@ -79,7 +87,7 @@ const CODE: { readonly [field: string]: FieldCheck } = {
     Array.isArray(value) || value instanceof Replicas ? undefined : 'a list, or what replicas() or failOver() returned',
   gates: value =>
     Array.isArray(value) && value.every(gate => hasMethod(gate, 'accompany')) ? undefined : 'a list of gates',
-  idempotent: value => (typeof value === 'boolean' ? undefined : 'true or false'),
+  idempotent: flag,
   maxKeys: wholeNumber(1, 1e6),
   classify: aFunction,
   classifyResult: aFunction,

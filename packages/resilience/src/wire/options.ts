@@ -1,5 +1,6 @@
 import {
   checkFields,
+  flag,
   isRecord,
   oneOf,
   text,
@@ -31,7 +32,6 @@ export interface CallWords {
   readonly idempotent?: boolean | undefined
 }
 
-const YES_OR_NO: FieldCheck = value => (typeof value === 'boolean' ? undefined : 'true or false')
 export const FUNCTION: FieldCheck = value => (typeof value === 'function' ? undefined : 'a function')
 const OBJECT: FieldCheck = value => (isRecord(value) ? undefined : 'an object')
 
@@ -44,7 +44,7 @@ export const WIRE_FIELDS: { readonly [option in keyof WireOptions<unknown>]-?: F
   lastAttempt: oneOf('if-it-fits', 'always'),
   telemetry: FUNCTION,
   ports: OBJECT,
-  sendHeaders: YES_OR_NO,
+  sendHeaders: flag,
   nested: oneOf('allow'),
 }
 
@@ -58,7 +58,7 @@ export function checkOptions(maker: string, options: unknown, fields: Fields, wr
 
 /** The key that the call is sent with, if any. Throws if the call says something that is no answer. */
 export function keyOf({ idempotencyKey, idempotent }: CallWords, header: string | null): string | undefined {
-  const problems = checkFields({ idempotencyKey, idempotent }, { idempotencyKey: KEY, idempotent: YES_OR_NO })
+  const problems = checkFields({ idempotencyKey, idempotent }, { idempotencyKey: KEY, idempotent: flag })
   if (typeof idempotencyKey === 'string' && header && header !== idempotencyKey)
     problems.push({ at: 'idempotencyKey', is: idempotencyKey, say: `contradicts the header, "${header}"` })
   refuse('the call cannot be made', problems)

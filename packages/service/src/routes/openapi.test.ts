@@ -106,6 +106,25 @@ describe('the OpenAPI document', () => {
     }
   })
 
+  it('says of every parameter that is no text what it must be, to whoever gives a text', async () => {
+    const said = new Set<string>()
+    for (const { path, method, operation } of operationsOf(document)) {
+      const { parameters = [] } = operation
+      const wrong = parameters.filter(one => one.in === 'query' && (one.schema.type ?? 'string') !== 'string')
+      if (wrong.length === 0) continue
+      const filled = path.replaceAll(/{(\w+)}/g, (_, name: string) => {
+        const [example = 'any'] = parameters.find(one => one.name === name)?.schema.examples ?? []
+        return String(example)
+      })
+      const query = wrong.map(({ name }) => `${name}=x`).join('&')
+      const { status, json } = await served.ask(method, `${filled}?${query}`)
+      assert.deepEqual([status, json.problems.length], [400, wrong.length], `${method} ${path}`)
+      for (const { say } of json.problems as { say: string }[]) said.add(say)
+    }
+    assert.ok(said.has('must be true or false') && said.has('must be a whole number from 1 to 200'), [...said].join())
+    assert.ok(!said.has('must be something else'))
+  })
+
   it('has examples that work', async () => {
     const { RetryPolicyInput, RetryTaskInput } = document.components.schemas
     const [policy] = RetryPolicyInput!.examples!

@@ -86,6 +86,10 @@ function wanted(schema: ShapeSchema): string {
       return schema.minLength === 1 ? check.text(maxLength)(undefined)! : `a text of at most ${maxLength} characters`
     case 'integer':
       return check.wholeNumber(minimum, maximum)(undefined)!
+    case 'number':
+      return check.numberBetween(minimum, maximum)(undefined)!
+    case 'boolean':
+      return check.flag(undefined)!
     case 'array':
       return maxItems === undefined ? 'a list' : `a list of ${minItems} to ${maxItems} entries`
     case 'object':

@@ -16,7 +16,6 @@ export const COMING_BACK: { readonly [field in keyof ComingBack]-?: TSchema } = 
     Type.Number({
       minimum: 0,
       maximum: 1,
-      'x-takes': 'a number from 0 to 1',
       description: 'Pause again when such a part of the last attempts failed.',
     }),
   ),

@@ -16,7 +16,6 @@ import { schemaOf, wordOf, type Schema } from './schema.ts'
 export const rateField: TNumber = Type.Number({
   minimum: 0.01,
   maximum: 1_000,
-  'x-takes': 'a number from 0.01 to 1000',
   description: 'Tasks that are sent a second.',
   examples: [20],
 })
@@ -24,7 +23,6 @@ export const rateField: TNumber = Type.Number({
 const shareField = Type.Number({
   minimum: 0,
   maximum: 1,
-  'x-takes': 'a number from 0 to 1',
   description: 'Stops when more than this part of the last `overLast` failed at their first attempt; 1: never.',
 })
 
