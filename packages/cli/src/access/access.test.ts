@@ -43,6 +43,18 @@ describe('keys', () => {
     assert.match(stderr, /do {3}secondwind keys create --operator --scope admin --name first --write admin\.key --url/)
   })
 
+  it('end with one that can make others, and the last of those stays until there is another', async () => {
+    const { service, asAdmin } = await aLockedService()
+    const keyId = (await service.inPipe(['keys', 'list', '--ids', ...asAdmin])).stdout.trim()
+    const { exitCode, stderr } = await service.inPipe(['keys', 'revoke', keyId, '--yes', ...asAdmin])
+    assert.deepEqual([exitCode, stderr.includes('isOperator')], [5, false])
+    assert.match(stderr, /make another operator’s key first, with the scope admin and without an end\./)
+    assert.match(
+      stderr,
+      /do {3}secondwind keys create --operator --scope admin --name second --write second-admin\.key/,
+    )
+  })
+
   it('do what they may, and nothing else', async () => {
     const { service, asAdmin, folder } = await aLockedService()
     const file = join(folder, 'reader.key')

@@ -59,9 +59,11 @@ const allowTarget: Lines = ({ args }) => {
 
 const replayInTheWay: Lines = ({ typed, args }) => [typed('replay', 'status', String(args[0]))]
 
-const adminFirst: Lines = ({ typed }) => [
-  typed('keys', 'create', '--operator', '--scope', 'admin', '--name', 'first', '--write', 'admin.key'),
-]
+/** Whoever has a key already has written it somewhere. */
+const adminFirst: Lines = ({ typed, hasKey }) => {
+  const [name, file] = hasKey ? ['second', 'second-admin.key'] : ['first', 'admin.key']
+  return [typed('keys', 'create', '--operator', '--scope', 'admin', '--name', name, '--write', file)]
+}
 
 const NEXT: { readonly [code in ServiceErrorCode]: Lines } = {
   'invalid-request': help,

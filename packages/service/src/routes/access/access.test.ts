@@ -73,7 +73,9 @@ describe('a service with keys', () => {
   it('keeps the last key with which keys can be made', async () => {
     const { as, operator } = await guarded()
     const { status, json } = await as('DELETE', `/keys/${operator.split('_')[1]}`, { key: operator })
-    assert.deepEqual([status, (json as { code: string }).code], [409, 'last-admin'])
+    const { code, detail } = json as { code: string; detail: string }
+    assert.deepEqual([status, code], [409, 'last-admin'])
+    assert.match(detail, /make another operator’s key first, with the scope admin and without an end/)
   })
 
   it('keeps one of two such keys that revoke each other at the same moment', async () => {

@@ -185,7 +185,8 @@ async function revoke(request: FastifyRequest<OneKey>, context: ApiContext): Pro
     const isOperators = record.tenant === EVERY_TENANT
     if (isOperators && !keys.hasOtherAdmin(record.id))
       throw new Refusal('last-admin', {
-        detail: 'No other key could make keys for good: make one with isOperator and admin, without an end, first.',
+        detail:
+          'No other key could make keys for good: make another operator’s key first, with the scope admin and without an end.',
       })
     const written = await store.writeRecord({
       ...namesOf(record),
