@@ -1,7 +1,5 @@
 import type { Key, Scope } from '@secondwind/client'
 import type { Answer, Argument, Command, Option } from '../command.ts'
-import { EXIT_CODES } from '../exit-codes.ts'
-import { Failure } from '../failure.ts'
 import { confirm, YES_OPTION } from '../input/confirm.ts'
 import { instant } from '../input/read-instant.ts'
 import { duration, isOn, oneOf, optional, readOptions, text, type Reader } from '../input/read-options.ts'
@@ -12,6 +10,7 @@ import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import type { Table } from '../terminal/table.ts'
+import { findListed } from './find-listed.ts'
 import { answerOnce, placeFor, WRITE_OPTION } from './shown-once.ts'
 
 const SCOPES: readonly Scope[] = ['enqueue', 'read', 'read-bodies', 'operate', 'admin']
@@ -170,27 +169,17 @@ const revokeCommand: Command = remoteCommand({
   isChange: true,
   run: async call => {
     const { client, options } = call
-    const keyId = call.args[0] as string
-    const shows = await describe(call, keyId)
-    await confirm(call, { ask: `revoke ${keyId}`, shows })
-    const revoked = await client.keys.revoke(keyId, reasonOf(options))
+    const id = call.args[0] as string
+    const key = await findListed(client.keys.list(), { noun: 'key', id, idOf: ({ keyId }) => keyId }, call)
+    await confirm(call, { ask: `revoke ${id}`, shows: describe(key, call.clock.now()) })
+    const revoked = await client.keys.revoke(id, reasonOf(options))
     return { data: revoked, show: () => `revoked ${revoked.keyId}` }
   },
 })
 
 /** Who will stand before a closed door. */
-async function describe({ client, clock, typed: typedHere }: RemoteCall, keyId: string): Promise<string> {
-  for await (const { keyId: one, name, scopes: may, createdAt } of client.keys.list())
-    if (one === keyId)
-      return `${keyId}  ${name ?? 'without a name'}  may ${may.join(', ')}  made ${sayWhen(createdAt, clock.now())}`
-  throw new Failure({
-    code: 'key-not-found',
-    what: `there is no key ${keyId}`,
-    because: ['It is none of those that you may see.'],
-    so: 'Nothing was changed.',
-    next: [typedHere('keys', 'list')],
-    exitCode: EXIT_CODES.notFound,
-  })
+function describe({ keyId, name = 'without a name', scopes: may, createdAt }: Key, now: number): string {
+  return `${keyId}  ${name}  may ${may.join(', ')}  made ${sayWhen(createdAt, now)}`
 }
 
 export const KEYS: readonly Command[] = [listCommand, createCommand, rotateCommand, revokeCommand]

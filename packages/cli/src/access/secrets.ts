@@ -1,3 +1,4 @@
+import type { Secret } from '@secondwind/client'
 import type { Command } from '../command.ts'
 import { confirm, YES_OPTION } from '../input/confirm.ts'
 import { optional, readOptions, text } from '../input/read-options.ts'
@@ -5,6 +6,7 @@ import { sayWhen, whenCell } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand } from '../remote/remote-command.ts'
+import { findListed } from './find-listed.ts'
 import { OVERLAP_OPTION, overlapOf } from './keys.ts'
 import { answerOnce, placeFor, WRITE_OPTION } from './shown-once.ts'
 
@@ -88,14 +90,22 @@ const deleteCommand: Command = remoteCommand({
   examples: ['secrets delete 0123456789abcdef'],
   isChange: true,
   run: async call => {
-    const secretId = call.args[0] as string
-    await confirm(call, {
-      ask: `delete ${secretId}`,
-      shows: `${secretId}  whoever verifies will refuse what comes unsigned`,
-    })
-    const deleted = await call.client.secrets.remove(secretId, reasonOf(call.options))
+    const { client, options } = call
+    const id = call.args[0] as string
+    const secret = await findListed(
+      client.secrets.list(),
+      { noun: 'secret', id, idOf: ({ secretId }) => secretId },
+      call,
+    )
+    await confirm(call, { ask: `delete ${id}`, shows: describe(secret) })
+    const deleted = await client.secrets.remove(id, reasonOf(options))
     return { data: deleted, show: () => `deleted ${deleted.secretId}` }
   },
 })
+
+/** Who will notice. */
+function describe({ secretId, destination = 'all that have no secret of their own' }: Secret): string {
+  return `${secretId}  signs deliveries to ${destination}\nwhoever verifies will refuse what comes unsigned`
+}
 
 export const SECRETS: readonly Command[] = [listCommand, createCommand, rotateCommand, deleteCommand]

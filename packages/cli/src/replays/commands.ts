@@ -161,6 +161,7 @@ const NEXT: { readonly [status in Replay['status']]?: readonly string[] } = {
 }
 
 const GOING: readonly Replay['status'][] = ['CANARY', 'RUNNING']
+const ENDED: readonly Replay['status'][] = ['FINISHED', 'CANCELLED']
 
 const runCommand: Command = remoteCommand({
   path: ['replay', 'run'],
@@ -226,7 +227,9 @@ const cancelCommand: Command = remoteCommand({
   run: async call => {
     const { client, clock, terminal, options } = call
     const replay = await client.replays.get(call.args[0] as string)
-    await confirm(call, { ask: 'cancel this replay', shows: showReplay(replay, clock.now(), createPage(terminal.err)) })
+    const shows = showReplay(replay, clock.now(), createPage(terminal.err))
+    // What has ended needs no question: the service says what can be done with it.
+    if (!ENDED.includes(replay.status)) await confirm(call, { ask: 'cancel this replay', shows })
     return answerReplay(call, await client.replays.cancel(replay.replayId, reasonOf(options)))
   },
 })

@@ -86,6 +86,11 @@ describe('replay', () => {
     assert.equal((await service.inPipe(['replay', 'cancel', replayId])).exitCode, 2)
     const cancelled = await service.atTerminal(['replay', 'cancel', replayId], { answers: ['yes'] })
     assert.match(cancelled.stdout, /CANCELLED\n[^]*It was cancelled; 1 has stayed dead\./)
+    assert.equal(
+      (await service.inPipe(['replay', 'cancel', replayId])).exitCode,
+      0,
+      'what has ended is not asked about',
+    )
     assert.equal((await service.inPipe(['replay', 'run', replayId])).exitCode, 5)
     assert.equal((await service.inPipe(['replay', 'status', replayId])).exitCode, 0)
   })
