@@ -1,5 +1,6 @@
 /** The kill switch: three levels, a reason, an end, and first of all what it will hold. */
 import type { Control, ControlInput, ControlPreview, ControlScope } from '@secondwind/client'
+import { namesOf } from '../access/who.ts'
 import type { Answer, Command } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { Failure, usageFailure } from '../failure.ts'
@@ -7,12 +8,13 @@ import { confirm, YES_OPTION } from '../input/confirm.ts'
 import { given } from '../input/given.ts'
 import { instant } from '../input/read-instant.ts'
 import { duration, isOn, oneOf, optional, readOptions, withDefault, type Reader } from '../input/read-options.ts'
+import { asItWasRead } from '../remote/as-it-was-read.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { COMING_BACK_OPTIONS, comingBackOf } from '../steering/coming-back.ts'
 import { controlsPage, controlTable } from './control-page.ts'
-import { LEVEL_NAMES, sayControl, sayWhat } from './say-control.ts'
+import { actorsOf, LEVEL_NAMES, sayControl, sayEnd, sayScope, sayWhat } from './say-control.ts'
 
 const onCommand: Command = remoteCommand({
   path: ['kill', 'on'],
@@ -104,9 +106,19 @@ const offCommand: Command = remoteCommand({
   options: [REASON_OPTION],
   examples: ['kill off'],
   isChange: true,
-  run: async ({ client, args, options, clock, typed }) => {
-    const controlId = (args[0] as string | undefined) ?? (await onlyOne(client, typed))
-    const ended = await client.controls.end(controlId, reasonOf(options))
+  run: async call => {
+    const { client, args, options, clock, typed } = call
+    const [named] = args as readonly [string?]
+    const control = named === undefined ? await onlyOne(client, typed) : await client.controls.get(named)
+    if (!control.isInForce) throw await hasEnded(control, call)
+    const { controlId, version } = control
+    const ended = await asItWasRead(
+      () => client.controls.end(controlId, reasonOf(options), { ifVersion: version }),
+      async () => {
+        const now = await client.controls.get(controlId)
+        if (!now.isInForce) throw await hasEnded(now, call)
+      },
+    )
     return {
       data: ended,
       show: () => `ended ${sayControl(ended, clock.now())}`,
@@ -117,9 +129,9 @@ const offCommand: Command = remoteCommand({
 })
 
 /** Which one was meant must not be guessed. */
-async function onlyOne(client: RemoteCall['client'], typed: RemoteCall['typed']): Promise<string> {
+async function onlyOne(client: RemoteCall['client'], typed: RemoteCall['typed']): Promise<Control> {
   const { items } = await client.controls.list().page({ limit: 2 })
-  if (items.length === 1) return items[0]!.controlId
+  if (items.length === 1) return items[0]!
   const isNone = items.length === 0
   throw new Failure({
     code: 'nothing-to-end',
@@ -128,6 +140,20 @@ async function onlyOne(client: RemoteCall['client'], typed: RemoteCall['typed'])
     so: 'Nothing was changed.',
     next: [typed('kill', 'status')],
     exitCode: isNone ? EXIT_CODES.conflict : EXIT_CODES.usage,
+  })
+}
+
+/** Nobody is told to have ended what somebody else, or its own time, has ended before. */
+async function hasEnded(control: Control, call: RemoteCall): Promise<Failure> {
+  const { clock, typed } = call
+  const nameOf = await namesOf(actorsOf(control), call)
+  return new Failure({
+    code: 'nothing-to-end',
+    what: 'this kill switch is off already',
+    because: [`${control.level} for ${sayScope(control.scope)}: ${sayEnd(control, clock.now(), nameOf)}.`],
+    so: 'Nothing was changed.',
+    next: [typed('kill', 'status')],
+    exitCode: EXIT_CODES.conflict,
   })
 }
 

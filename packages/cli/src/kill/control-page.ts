@@ -1,11 +1,11 @@
 import type { Control } from '@secondwind/client'
 import { namesOf } from '../access/who.ts'
 import type { Answer } from '../command.ts'
-import { sayDistance, sayWhen, whenCell } from '../output/say-time.ts'
+import { sayDistance, whenCell } from '../output/say-time.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
 import { labelled } from '../terminal/page.ts'
 import type { Table } from '../terminal/table.ts'
-import { sayScope } from './say-control.ts'
+import { actorsOf, sayEnd, sayScope } from './say-control.ts'
 
 const LABEL_WIDTH = 10
 
@@ -15,15 +15,7 @@ export async function controlsPage(
   call: Pick<RemoteCall, 'client' | 'clock'>,
 ): Promise<Answer['show']> {
   const now = call.clock.now()
-  const nameOf = await namesOf(
-    controls.flatMap(({ createdBy, endedBy }) => [createdBy, ...(endedBy === undefined ? [] : [endedBy])]),
-    call,
-  )
-  const sayEnd = ({ endedAt, endedBy, expiresAt }: Control): string => {
-    if (endedAt !== undefined)
-      return `ended ${sayWhen(endedAt, now)}${endedBy === undefined ? '' : `, by ${nameOf(endedBy)}`}`
-    return expiresAt === undefined ? 'until somebody ends it' : `until ${sayWhen(expiresAt, now)}`
-  }
+  const nameOf = await namesOf(controls.flatMap(actorsOf), call)
   return ({ columns, colors }) =>
     controls
       .map(one => {
@@ -33,7 +25,7 @@ export async function controlsPage(
           `${colors.bold(one.level)} for ${sayScope(one.scope)}`,
           line('why', one.reason),
           line('by', `${nameOf(one.createdBy)}, ${sayDistance(one.createdAt, now)}`),
-          line('end', sayEnd(one)),
+          line('end', sayEnd(one, now, nameOf)),
           line('id', one.controlId),
         ].join('\n')
       })

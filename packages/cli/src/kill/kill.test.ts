@@ -1,7 +1,8 @@
 import type { Control } from '@secondwind/client'
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { aService } from '../remote/service.test-kit.ts'
+import { atTerminal as type } from '../command-line.test-kit.ts'
+import { aService, aWayTo } from '../remote/service.test-kit.ts'
 
 const ON = ['kill', 'on', '--level', 'dispatch-off', '--reason', 'INC-2231', '--for', '30min']
 
@@ -27,6 +28,19 @@ describe('the kill switch', () => {
     const again = await atTerminal(['kill', 'off'])
     assert.match(again.stderr, /^error nothing-to-end {2}no kill switch is on/)
     assert.equal(again.exitCode, 5)
+  })
+
+  it('ends what was on when it was read, and claims no end that was somebody else’s', async () => {
+    const { client, url, atTerminal } = await aService()
+    const { controlId } = await client.controls.create({ level: 'retries-off', scope: { kind: 'all' }, reason: 'x' })
+    const slow = await aWayTo(url, ({ method }) => method === 'DELETE' && client.controls.end(controlId))
+    const late = await type(['kill', 'off', '--url', slow])
+    for (const { exitCode, stdout, stderr } of [late, await atTerminal(['kill', 'off', controlId])]) {
+      assert.deepEqual([exitCode, stdout], [5, ''])
+      assert.match(stderr, /^error nothing-to-end {2}this kill switch is off already\n/)
+      assert.match(stderr, /retries-off for everything: ended .*, by local\.\n {2}Nothing was changed\.\n/)
+      assert.match(stderr, /do {3}secondwind kill status --url/)
+    }
   })
 
   it('says of intake-off that what waits goes out, and holds nothing', async () => {

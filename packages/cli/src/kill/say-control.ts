@@ -1,5 +1,6 @@
 /** A throw of the kill switch, in words. */
 import type { Control, ControlLevel, ControlPreview, ControlScope } from '@secondwind/client'
+import type { NameOfActor } from '../access/who.ts'
 import { sayWhen } from '../output/say-time.ts'
 
 const LEVELS: { readonly [level in ControlLevel]: string } = {
@@ -24,4 +25,18 @@ export function sayWhat({ level, scope: of, expiresAt }: Control | ControlPrevie
 /** The same with why, and what it does. */
 export function sayControl(control: Control | ControlPreview, now: number): string {
   return `${sayWhat(control, now)} (${control.reason}): ${LEVELS[control.level]}`
+}
+
+/** Those of whom it is told: who has thrown it, and who has ended it. */
+export function actorsOf({ createdBy, endedBy }: Control): readonly string[] {
+  return endedBy === undefined ? [createdBy] : [createdBy, endedBy]
+}
+
+/** Until when it is on, or since when no longer and by whom. */
+export function sayEnd(control: Control, now: number, nameOf: NameOfActor): string {
+  const { endedAt, endedBy, expiresAt, isInForce } = control
+  if (endedAt !== undefined)
+    return `ended ${sayWhen(endedAt, now)}${endedBy === undefined ? '' : `, by ${nameOf(endedBy)}`}`
+  if (expiresAt === undefined) return 'until somebody ends it'
+  return isInForce ? `until ${sayWhen(expiresAt, now)}` : `ended by itself ${sayWhen(expiresAt, now)}`
 }

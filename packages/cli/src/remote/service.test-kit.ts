@@ -1,7 +1,7 @@
 import { createClient, type Client, type RetryTask } from '@secondwind/client'
 import { DEFAULT_CONFIG, startService } from '@secondwind/service'
 import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { atTerminal, inPipe } from '../command-line.test-kit.ts'
@@ -39,6 +39,29 @@ export async function aService(): Promise<RunningService> {
     aTask: (script, parts = {}) => client.tasks.enqueue({ targetUrl: `${url}/_flaky/${script}`, ...parts }),
   }
 }
+
+/** The way to a service on which `before` has its turn before each request goes on. */
+export async function aWayTo(url: string, before: (request: IncomingMessage) => unknown): Promise<string> {
+  return anAnswer((request, response) => {
+    const forward = async (): Promise<void> => {
+      const { method = 'GET', url: path = '/', headers } = request
+      const body = Buffer.concat(await request.toArray())
+      await before(request)
+      const answer = await fetch(new URL(path, url), {
+        method,
+        headers: Object.entries(headers).flatMap(([name, value]) =>
+          KEPT.includes(name) ? [[name, String(value)]] : [],
+        ),
+        ...(body.length > 0 && { body }),
+      })
+      response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
+      response.end(await answer.text())
+    }
+    forward().catch(error => response.destroy(error as Error))
+  })
+}
+
+const KEPT: readonly string[] = ['content-type', 'if-match', 'authorization', 'secondwind-tenant']
 
 /** Something that listens, and answers like this. */
 export async function anAnswer(answer: RequestListener): Promise<string> {

@@ -3,7 +3,7 @@ import type { Client, Replay } from '@secondwind/client'
 import { GIVE_UP_REASONS } from '@secondwind/resilience'
 import type { Answer, Argument, Command, Option } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
-import { usageFailure, type Failure } from '../failure.ts'
+import { Failure, usageFailure } from '../failure.ts'
 import { confirm, YES_OPTION } from '../input/confirm.ts'
 import { given } from '../input/given.ts'
 import { instant } from '../input/read-instant.ts'
@@ -20,6 +20,7 @@ import {
 } from '../input/read-options.ts'
 import { share } from '../input/read-share.ts'
 import { retyped } from '../input/typed.ts'
+import { asItWasRead } from '../remote/as-it-was-read.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
@@ -170,9 +171,31 @@ const runCommand: Command = remoteCommand({
   options: [REASON_OPTION, DETACH_OPTION],
   examples: [`replay run ${EXAMPLE_ID}`],
   isChange: true,
-  run: async call =>
-    answerOnceOver(call, await call.client.replays.run(call.args[0] as string, reasonOf(call.options))),
+  run: async call => answerOnceOver(call, await runAsRead(call)),
 })
+
+/** The plan that is there now, and no other: whoever runs or cancels it at the same moment is not passed over. */
+async function runAsRead(call: RemoteCall): Promise<Replay> {
+  const { client, args, options, terminal, typed } = call
+  const { replayId, status, version } = await client.replays.get(args[0] as string)
+  if (GOING.includes(status)) terminal.tell('it is under way already: somebody has run it before\n')
+  // One under way is written several times a second: there is no version of it to hold on to.
+  const seen = status === 'PLANNED' ? { ifVersion: version } : {}
+  return asItWasRead(
+    () => client.replays.run(replayId, reasonOf(options), seen),
+    async () => {
+      const now = await client.replays.get(replayId)
+      throw new Failure({
+        code: 'version-changed',
+        what: 'somebody else was quicker',
+        because: [`It was ${status} when it was read, and is ${now.status} by now. ${judgeReplay(now)}`],
+        so: 'Nothing was changed.',
+        next: [typed('replay', 'status', replayId)],
+        exitCode: EXIT_CODES.conflict,
+      })
+    },
+  )
+}
 
 async function answerOnceOver(call: RemoteCall, replay: Replay): Promise<Answer> {
   const { detach } = readOptions(call.options, { detach: isOn })

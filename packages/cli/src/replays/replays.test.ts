@@ -1,7 +1,8 @@
 import type { Replay } from '@secondwind/client'
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { aService, type RunningService } from '../remote/service.test-kit.ts'
+import { atTerminal as type } from '../command-line.test-kit.ts'
+import { aService, aWayTo, type RunningService } from '../remote/service.test-kit.ts'
 
 /** Dead letters that will be well when they are sent again: each endpoint says no once. */
 async function deadLetters({ client, aTask }: RunningService, scripts: readonly string[]): Promise<readonly string[]> {
@@ -58,6 +59,23 @@ describe('replay', () => {
       planned.stderr,
       new RegExp(`secondwind replay plan --destination ${service.url} --rate 5/s --include permanent --url`),
     )
+  })
+
+  it('runs the plan that was read, or nothing: somebody who was quicker is told of', async () => {
+    const service = await aService()
+    const { client, url } = service
+    await deadLetters(service, ['503'])
+    const words = ['replay', 'plan', '--destination', url, '--json']
+    const { replayId } = JSON.parse((await service.inPipe(words)).stdout) as Replay
+    const slow = await aWayTo(url, ({ method }) => method === 'POST' && client.replays.cancel(replayId))
+    const { exitCode, stdout, stderr } = await type(['replay', 'run', replayId, '--url', slow])
+    assert.deepEqual([exitCode, stdout], [5, ''])
+    assert.match(stderr, /^error version-changed {2}somebody else was quicker\n/)
+    assert.match(
+      stderr,
+      /It was PLANNED when it was read, and is CANCELLED by now\. It was cancelled; 1 has stayed dead\./,
+    )
+    assert.match(stderr, new RegExp(`do {3}secondwind replay status ${replayId} --url`))
   })
 
   it('says which pause holds it, and how to end that', async () => {
