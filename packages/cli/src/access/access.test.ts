@@ -136,6 +136,28 @@ describe('keys', () => {
     assert.doesNotMatch(rows.stdout, /\tfirst\t/, 'programs get ids')
   })
 
+  it('are called by their names wherever somebody’s order is shown', async () => {
+    const { service, asAdmin } = await aLockedService()
+    const type = async (...words: readonly string[]): Promise<string> =>
+      (await service.atTerminal([...words, ...asAdmin])).stdout.replaceAll(/\s+/g, ' ')
+    const named = ['https://api.pay.example', '--reason', 'INC-2231']
+    assert.match(await type('pause', ...named), / paused since [^,]+, .*, by first: INC-2231 /)
+    await type('destinations', 'limits', ...named, '--concurrency', '5')
+    await type('kill', 'on', '--reason', 'INC-2232', '--yes')
+    const shown = await type('destinations', 'get', 'https://api.pay.example')
+    assert.match(
+      shown,
+      / paused since [^,]+, .*, by first: INC-2231 limits {"concurrency":5}, since .*, by first: INC-2231 /,
+    )
+    const found = await type('doctor')
+    assert.match(found, /https:\/\/api\.pay\.example is paused .*, by first: INC-2231\. .*/)
+    assert.match(found, /retries-off for everything, .* \(INC-2232\): .*; since .*, by first\. /)
+    await type('secrets', 'create')
+    assert.match(await type('secrets', 'list'), / first /)
+    assert.match(await type('keys', 'create', '--scope', 'read', '--name', 'second'), /may read/)
+    assert.match(await type('keys', 'list'), / second .* first /)
+  })
+
   it('are not written over another, and not made when they could not be written', async () => {
     const { service, asAdmin, folder } = await aLockedService()
     const taken = join(folder, 'admin.key')

@@ -11,6 +11,7 @@ import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import type { Table } from '../terminal/table.ts'
 import { findListed } from './find-listed.ts'
+import { actorCell, sayingMakers, type SayingWho } from './who.ts'
 import { answerOnce, placeFor, WRITE_OPTION } from './shown-once.ts'
 
 const SCOPES: readonly Scope[] = ['enqueue', 'read', 'read-bodies', 'operate', 'admin']
@@ -42,7 +43,7 @@ const listCommand: Command = remoteCommand({
     const answer = await answerList(call, {
       listing: call.client.keys.list(all ? { all } : {}),
       idOf: ({ keyId }) => keyId,
-      tableOf: keys => keyTable(keys, call.clock.now()),
+      tableOf: async keys => keyTable(keys, await sayingMakers(keys, call)),
       noun: 'keys',
     })
     call.terminal.tell(sayWhose(answer.items as readonly Key[], call.tenant, all))
@@ -58,7 +59,7 @@ function sayWhose(keys: readonly Key[], tenant: string | undefined, all: boolean
   return isOfAll ? "the keys of every tenant, and operators' own; --tenant <name> shows those of one\n" : ''
 }
 
-function keyTable(keys: readonly Key[], now: number): Table {
+function keyTable(keys: readonly Key[], { now, nameOf }: SayingWho): Table {
   return {
     columns: [
       { name: 'keyId' },
@@ -77,7 +78,7 @@ function keyTable(keys: readonly Key[], now: number): Table {
       key.scopes.join(','),
       whenCell(key.expiresAt, now),
       whenCell(key.createdAt, now),
-      key.createdBy,
+      actorCell(key.createdBy, nameOf),
       key.overlapsUntil ?? '',
     ]),
   }

@@ -6,8 +6,10 @@ import { sayWhen, whenCell } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand } from '../remote/remote-command.ts'
+import type { Table } from '../terminal/table.ts'
 import { findListed } from './find-listed.ts'
 import { OVERLAP_OPTION, overlapOf } from './keys.ts'
+import { actorCell, sayingMakers, type SayingWho } from './who.ts'
 import { answerOnce, placeFor, WRITE_OPTION } from './shown-once.ts'
 
 const SECRET_ARGUMENT = { usage: '<secretId>', say: 'the id of a secret, as secrets list has it' }
@@ -21,25 +23,29 @@ const listCommand: Command = remoteCommand({
     answerList(call, {
       listing: call.client.secrets.list(),
       idOf: ({ secretId }) => secretId,
-      tableOf: secrets => ({
-        columns: [
-          { name: 'secretId' },
-          { name: 'destination' },
-          { name: 'created', field: 'createdAt' },
-          { name: 'by', field: 'createdBy', dropOrder: 1 },
-          { name: 'old one until', field: 'overlapsUntil', dropOrder: 2 },
-        ],
-        rows: secrets.map(one => [
-          one.secretId,
-          { value: one.destination, say: one.destination ?? 'all others' },
-          whenCell(one.createdAt, call.clock.now()),
-          one.createdBy,
-          whenCell(one.overlapsUntil, call.clock.now()),
-        ]),
-      }),
+      tableOf: async secrets => secretTable(secrets, await sayingMakers(secrets, call)),
       noun: 'secrets: deliveries are not signed',
     }),
 })
+
+function secretTable(secrets: readonly Secret[], { now, nameOf }: SayingWho): Table {
+  return {
+    columns: [
+      { name: 'secretId' },
+      { name: 'destination' },
+      { name: 'created', field: 'createdAt' },
+      { name: 'by', field: 'createdBy', dropOrder: 1 },
+      { name: 'old one until', field: 'overlapsUntil', dropOrder: 2 },
+    ],
+    rows: secrets.map(one => [
+      one.secretId,
+      { value: one.destination, say: one.destination ?? 'all others' },
+      whenCell(one.createdAt, now),
+      actorCell(one.createdBy, nameOf),
+      whenCell(one.overlapsUntil, now),
+    ]),
+  }
+}
 
 const createCommand: Command = remoteCommand({
   path: ['secrets', 'create'],

@@ -5,7 +5,7 @@ import { whenCell } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import type { Table } from '../terminal/table.ts'
-import { DESTINATION_ARGUMENT, showDestination } from './destination-page.ts'
+import { DESTINATION_ARGUMENT, destinationPage } from './destination-page.ts'
 import { isUnknown, unknownDestination } from './never-used.ts'
 import { nextSteps, spareIt } from './next-steps.ts'
 import { stormOf } from './storm.ts'
@@ -81,13 +81,13 @@ const getCommand: Command = remoteCommand({
 })
 
 async function get(call: RemoteCall): Promise<Answer> {
-  const { client, args, clock } = call
+  const { client, args } = call
   const destination = await client.destinations.get(args[0] as string)
   if (isUnknown(destination)) throw await unknownDestination(destination, call)
   const storm = stormOf([destination])
   return {
     data: destination,
-    show: page => showDestination(destination, clock.now(), page),
+    show: await destinationPage(destination, call),
     ...(storm !== undefined && { verdict: storm.say }),
     next: await nextSteps(destination, call),
   }

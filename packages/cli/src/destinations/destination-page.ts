@@ -1,9 +1,11 @@
-import type { Destination, DestinationSettings, Hold } from '@secondwind/client'
+import type { Destination, DestinationSettings, Hold, SetBy } from '@secondwind/client'
 import { sayMs, sayShare } from '@secondwind/lab'
-import type { Argument } from '../command.ts'
+import { namesOf, type SayingWho } from '../access/who.ts'
+import type { Answer, Argument } from '../command.ts'
 import { sayWhen } from '../output/say-time.ts'
-import { labelled, type Page } from '../terminal/page.ts'
-import { saySetBy } from './standing-orders.ts'
+import type { RemoteCall } from '../remote/remote-command.ts'
+import { labelled } from '../terminal/page.ts'
+import { saySetBy, settersOf } from './standing-orders.ts'
 
 export const DESTINATION_ARGUMENT: Argument = {
   usage: '<name>',
@@ -13,38 +15,51 @@ export const DESTINATION_ARGUMENT: Argument = {
 const LABEL_WIDTH = 19
 
 /** All that there is to say of one destination. */
-export function showDestination(one: Destination, now: number, { columns, colors }: Page): string {
-  return [
-    colors.bold(one.name === undefined ? one.destination : `${one.name}  ${one.destination}`),
-    '',
-    ...[...settingsOf(one, now), ...factsOf(one, now)].flatMap(([label, words]) =>
-      words === undefined ? [] : [labelled(`  ${label}`, words, { columns, width: LABEL_WIDTH })],
-    ),
-  ].join('\n')
+export async function destinationPage(
+  one: Destination,
+  call: Pick<RemoteCall, 'client' | 'clock'>,
+): Promise<Answer['show']> {
+  const now = call.clock.now()
+  const nameOf = await namesOf(settersOf(one), call)
+  const facts = [...settingsOf(one, { now, nameOf }), ...factsOf(one, now)]
+  return ({ columns, colors }) =>
+    [
+      colors.bold(one.name === undefined ? one.destination : `${one.name}  ${one.destination}`),
+      '',
+      ...facts.flatMap(([label, words]) =>
+        words === undefined ? [] : [labelled(`  ${label}`, words, { columns, width: LABEL_WIDTH })],
+      ),
+    ].join('\n')
 }
 
 type Fact = readonly [label: string, words: string | undefined]
 
 /** What was set for it, and by whom: for whoever asks, then for every tenant. */
-function settingsOf({ settings, operatorSettings = {} }: Destination, now: number): readonly Fact[] {
-  const forAll = factsSet(operatorSettings, now).map(([label, words]): Fact => [label, words && `${words} (for all)`])
-  return [...factsSet(settings ?? {}, now), ...forAll]
+function settingsOf({ settings, operatorSettings = {} }: Destination, saying: SayingWho): readonly Fact[] {
+  const forAll = factsSet(operatorSettings, saying).map(([label, words]): Fact => [
+    label,
+    words && `${words} (for all)`,
+  ])
+  return [...factsSet(settings ?? {}, saying), ...forAll]
 }
 
-function factsSet(settings: DestinationSettings, now: number): readonly Fact[] {
-  const { paused, resumed, draining, forced, limits } = settings
+function factsSet(settings: DestinationSettings, saying: SayingWho): readonly Fact[] {
+  const { paused, resumed, draining, forced, limits, limitsBy } = settings
+  const setBy = (order: SetBy): string => saySetBy(order, saying)
   return [
     [
       'paused',
-      paused && `${paused.until === undefined ? '' : `until ${sayWhen(paused.until, now)}; `}${saySetBy(paused, now)}`,
+      paused && `${paused.until === undefined ? '' : `until ${sayWhen(paused.until, saying.now)}; `}${setBy(paused)}`,
     ],
-    ['resumed', paused === undefined && resumed ? saySetBy(resumed, now) : undefined],
-    ['draining', draining && saySetBy(draining, now)],
+    ['resumed', paused === undefined && resumed ? setBy(resumed) : undefined],
+    ['draining', draining && setBy(draining)],
+    ['breaker by hand', forced && forced.breaker !== 'auto' ? `${forced.breaker}, ${setBy(forced)}` : undefined],
     [
-      'breaker by hand',
-      forced && forced.breaker !== 'auto' ? `${forced.breaker}, ${saySetBy(forced, now)}` : undefined,
+      'limits',
+      limits && Object.keys(limits).length > 0
+        ? `${JSON.stringify(limits)}${limitsBy === undefined ? '' : `, ${setBy(limitsBy)}`}`
+        : undefined,
     ],
-    ['limits', limits && Object.keys(limits).length > 0 ? JSON.stringify(limits) : undefined],
   ]
 }
 

@@ -1,10 +1,11 @@
 import type { Destination, DestinationSettings, SetBy } from '@secondwind/client'
+import type { SayingWho } from '../access/who.ts'
 import { sayWhen } from '../output/say-time.ts'
 
 /** What somebody has ordered for a destination by hand, and what ends it. */
 export interface StandingOrder {
-  /** What it does, since when, by whom and why, as a sentence. */
-  readonly say: string
+  readonly what: string
+  readonly setBy: SetBy
   /** The words of the command that takes it back. */
   readonly end: readonly string[]
 }
@@ -22,24 +23,27 @@ export const ENDS: {
 export function standingOrders(one: Destination, now: number): readonly StandingOrder[] {
   const { settings = {}, operatorSettings = {}, destination, name = destination } = one
   const ofAll = ordersIn(operatorSettings, name, now)
-  return [...ordersIn(settings, name, now), ...ofAll.map(order => ({ ...order, say: `For all: ${order.say}` }))]
+  return [...ordersIn(settings, name, now), ...ofAll.map(order => ({ ...order, what: `For all: ${order.what}` }))]
 }
 
 function ordersIn({ paused, draining, forced }: DestinationSettings, name: string, now: number): StandingOrder[] {
   const orders: StandingOrder[] = []
   if (paused !== undefined)
     orders.push({
-      say: `${name} is paused ${sayEnd(paused.until, now)}; ${saySetBy(paused, now)}.`,
+      what: `${name} is paused ${sayEnd(paused.until, now)}`,
+      setBy: paused,
       end: ENDS.paused(name),
     })
   if (draining !== undefined)
     orders.push({
-      say: `New tasks for ${name} are refused; ${saySetBy(draining, now)}.`,
+      what: `New tasks for ${name} are refused`,
+      setBy: draining,
       end: ENDS.draining(name),
     })
   if (forced !== undefined && forced.breaker !== 'auto')
     orders.push({
-      say: `The breaker of ${name} is ${forced.breaker} by hand; ${saySetBy(forced, now)}.`,
+      what: `The breaker of ${name} is ${forced.breaker} by hand`,
+      setBy: forced,
       end: ENDS.forced(name),
     })
   return orders
@@ -49,7 +53,19 @@ function sayEnd(until: number | undefined, now: number): string {
   return until === undefined ? 'until it is resumed' : `until ${sayWhen(until, now)}`
 }
 
-/** `since 2026-11-16T02:07:58Z, 3 min ago, by local: INC-2231`. */
-export function saySetBy({ since, by, reason }: SetBy, now: number): string {
-  return `since ${sayWhen(since, now)}, by ${by}${reason === undefined ? '' : `: ${reason}`}`
+/** What it does, since when, by whom and why, as a sentence. */
+export function sayOrder({ what, setBy }: StandingOrder, { now, nameOf }: SayingWho): string {
+  return `${what}; ${saySetBy(setBy, { now, nameOf })}.`
+}
+
+/** `since 2026-11-16T02:07:58Z, 3 min ago, by night-shift: INC-2231`. */
+export function saySetBy({ since, by, reason }: SetBy, { now, nameOf }: SayingWho): string {
+  return `since ${sayWhen(since, now)}, by ${nameOf(by)}${reason === undefined ? '' : `: ${reason}`}`
+}
+
+/** Everybody who has set something for it. */
+export function settersOf({ settings, operatorSettings }: Destination): readonly string[] {
+  return [settings, operatorSettings].flatMap((set = {}) =>
+    [set.limitsBy, set.paused, set.resumed, set.draining, set.forced].flatMap(order => order?.by ?? []),
+  )
 }

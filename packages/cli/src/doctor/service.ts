@@ -87,7 +87,8 @@ async function checkReadiness(client: Client): Promise<readonly Finding[]> {
 /** More than that nobody reads, and a page is enough to see that something is wrong. */
 const MOST = 200
 
-async function checkWork({ client, clock, typed }: Examined): Promise<readonly Finding[]> {
+async function checkWork(examined: Examined): Promise<readonly Finding[]> {
+  const { client, clock, typed } = examined
   try {
     const { items: policies } = await readItems(client.policies.list(), MOST)
     const { items: destinations } = await readItems(client.destinations.list(), MOST)
@@ -95,7 +96,7 @@ async function checkWork({ client, clock, typed }: Examined): Promise<readonly F
     const { items: controls } = await readItems(client.controls.list(), MOST)
     const now = clock.now()
     return [
-      ...checkSwitches({ controls, destinations: eachOnce([...destinations, ...set]), now }, typed),
+      ...(await checkSwitches({ controls, destinations: eachOnce([...destinations, ...set]) }, examined)),
       ...checkPolicies(policies, typed),
       ...checkDestinations(destinations, now, typed),
     ]

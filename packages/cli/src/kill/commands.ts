@@ -150,7 +150,7 @@ async function hasEnded(control: Control, call: RemoteCall): Promise<Failure> {
   return new Failure({
     code: 'nothing-to-end',
     what: 'this kill switch is off already',
-    because: [`${control.level} for ${sayScope(control.scope)}: ${sayEnd(control, clock.now(), nameOf)}.`],
+    because: [`${control.level} for ${sayScope(control.scope)}: ${sayEnd(control, { now: clock.now(), nameOf })}.`],
     so: 'Nothing was changed.',
     next: [typed('kill', 'status')],
     exitCode: EXIT_CODES.conflict,

@@ -25,7 +25,7 @@ export async function controlsPage(
           `${colors.bold(one.level)} for ${sayScope(one.scope)}`,
           line('why', one.reason),
           line('by', `${nameOf(one.createdBy)}, ${sayDistance(one.createdAt, now)}`),
-          line('end', sayEnd(one, now, nameOf)),
+          line('end', sayEnd(one, { now, nameOf })),
           line('id', one.controlId),
         ].join('\n')
       })

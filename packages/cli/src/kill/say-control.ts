@@ -1,6 +1,6 @@
 /** A throw of the kill switch, in words. */
 import type { Control, ControlLevel, ControlPreview, ControlScope } from '@secondwind/client'
-import type { NameOfActor } from '../access/who.ts'
+import type { SayingWho } from '../access/who.ts'
 import { sayWhen } from '../output/say-time.ts'
 
 const LEVELS: { readonly [level in ControlLevel]: string } = {
@@ -33,7 +33,7 @@ export function actorsOf({ createdBy, endedBy }: Control): readonly string[] {
 }
 
 /** Until when it is on, or since when no longer and by whom. */
-export function sayEnd(control: Control, now: number, nameOf: NameOfActor): string {
+export function sayEnd(control: Control, { now, nameOf }: SayingWho): string {
   const { endedAt, endedBy, expiresAt, isInForce } = control
   if (endedAt !== undefined)
     return `ended ${sayWhen(endedAt, now)}${endedBy === undefined ? '' : `, by ${nameOf(endedBy)}`}`

@@ -2,7 +2,7 @@ import type { Client, Destination } from '@secondwind/client'
 import type { Command } from '../command.ts'
 import { REASON_OPTION } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall, type RemoteCommand } from '../remote/remote-command.ts'
-import { DESTINATION_ARGUMENT, showDestination } from '../destinations/destination-page.ts'
+import { DESTINATION_ARGUMENT, destinationPage } from '../destinations/destination-page.ts'
 import { isNeverUsed, slipOf } from '../destinations/never-used.ts'
 
 interface Change extends Pick<RemoteCommand, 'path' | 'summary' | 'options' | 'examples'> {
@@ -26,7 +26,7 @@ export function destinationChange({ change, say, next, options = [], ...command 
       if (slip !== undefined) call.terminal.tell(`${slip.say}\n`)
       return {
         data: destination,
-        show: page => showDestination(destination, call.clock.now(), page),
+        show: await destinationPage(destination, call),
         verdict: say(destination, call),
         next: [...(slip?.next ?? []), ...next(destination, call)],
       }
