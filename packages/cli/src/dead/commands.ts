@@ -1,6 +1,6 @@
 /** Dead letters: what tasks died of first, then which. */
 import type { Cause, RetryTask } from '@secondwind/client'
-import type { Answer, Command, Option } from '../command.ts'
+import type { Answer, Command } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { optional, readOptions, text } from '../input/read-options.ts'
@@ -10,10 +10,9 @@ import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { labelled, type Page } from '../terminal/page.ts'
 import { showTable, type Table } from '../terminal/table.ts'
 import { taskTable } from '../tasks/task-table.ts'
+import { CAUSE_OPTION, DESTINATION_OPTION } from '../tasks/which-tasks.ts'
 import { standingOrders } from '../destinations/standing-orders.ts'
 import { adviceFor } from './advice.ts'
-
-const DESTINATION_OPTION: Option = { flag: '--destination <origin>', say: 'of this destination' }
 
 function filterOf(options: RemoteCall['options']): { readonly destination?: string } {
   const { destination } = readOptions(options, { destination: optional(text()) })
@@ -68,11 +67,7 @@ function causeTable(causes: readonly Cause[], now: number): Table {
 const listCommand: Command = remoteCommand({
   path: ['dead', 'list'],
   summary: 'dead letters one by one, the newest first',
-  options: [
-    { flag: '--cause-id <causeId>', say: 'that died of this, as dead causes calls it' },
-    DESTINATION_OPTION,
-    ...LIST_OPTIONS,
-  ],
+  options: [CAUSE_OPTION, DESTINATION_OPTION, ...LIST_OPTIONS],
   examples: ['dead list', 'dead list --destination https://api.pay.example --ids'],
   run: call => {
     const { causeId } = readOptions(call.options, { causeId: optional(text()) })

@@ -1,165 +1,23 @@
 /** Many dead letters brought back: first a plan to be read, then the run of exactly that plan. */
 import type { Client, Replay } from '@secondwind/client'
-import { GIVE_UP_REASONS } from '@secondwind/resilience'
-import type { Answer, Argument, Command, Option } from '../command.ts'
+import type { Answer, Argument, Command } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
-import { Failure, usageFailure } from '../failure.ts'
+import { Failure } from '../failure.ts'
 import { confirm, YES_OPTION } from '../input/confirm.ts'
-import { given } from '../input/given.ts'
-import { instant } from '../input/read-instant.ts'
-import {
-  isOn,
-  oneOf,
-  optional,
-  perSecond,
-  readOptions,
-  text,
-  wholeNumber,
-  withDefault,
-  type Reader,
-} from '../input/read-options.ts'
-import { share } from '../input/read-share.ts'
-import { retyped } from '../input/typed.ts'
+import { isOn, optional, perSecond, readOptions } from '../input/read-options.ts'
 import { asItWasRead } from '../remote/as-it-was-read.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { createPage } from '../terminal/page.ts'
+import { answerReplay } from './answer-replay.ts'
 import { followReplay } from './follow-replay.ts'
-import { heldBack } from './held-back.ts'
+import { planCommand } from './plan.ts'
 import { judgeReplay, replayTable, showReplay } from './replay-page.ts'
 
-const USUAL_RATE = 20
 const EXAMPLE_ID = '01a1e2a2-09b8-7b02-87fa-57f25d3342be'
 const REPLAY_ARGUMENT: Argument = { usage: '<replayId>', say: 'as replay plan or replay list has it' }
 const DETACH_OPTION = { flag: '--detach', say: 'do not wait for its end' }
-
-/** What a plan leaves alone unless it is told otherwise. */
-const INCLUDABLE = ['permanent', 'not-idempotent'] as const
-
-const PLAN_OPTIONS: readonly Option[] = [
-  { flag: '--destination <origin>', say: 'dead letters of this destination' },
-  { flag: '--cause-id <causeId>', say: 'that died of this, as dead causes calls it' },
-  { flag: '--given-up <reason>', say: 'that were given up for this reason', choices: GIVE_UP_REASONS },
-  { flag: '--policy-id <name>', say: 'by this policy' },
-  { flag: '--error-code <code>', say: 'whose newest attempt ended like this, such as http-503' },
-  { flag: '--created-from <time>', say: 'not older than 2h, or from 2026-11-16T02:00:00Z on' },
-  { flag: '--created-to <time>', say: 'older than that' },
-  { flag: '--ended-from <time>', say: 'given up then or later' },
-  { flag: '--ended-to <time>', say: 'given up before' },
-  { flag: '--task-id <taskId>', say: 'these and no others; may be repeated', isRepeatable: true },
-  { flag: '--rate <rate>', say: `how many a second (${USUAL_RATE}/s)` },
-  { flag: '--canary <number>', say: 'so many first, and their results are waited for (5)' },
-  { flag: '--stop-on-failure-rate <share>', say: 'stop when more than such a part fails (20%)' },
-  { flag: '--over-last <number>', say: 'of so many of the last (50)' },
-  {
-    flag: '--include <ending>',
-    say: 'also what would most likely fail again; may be repeated',
-    choices: INCLUDABLE,
-    isRepeatable: true,
-  },
-  REASON_OPTION,
-]
-
-const planCommand: Command = remoteCommand({
-  path: ['replay', 'plan'],
-  summary: 'counts what a replay would bring back, and what it would leave alone and why; nothing is sent',
-  options: PLAN_OPTIONS,
-  examples: ['replay plan --destination https://api.pay.example --ended-from 2h --rate 20/s --reason INC-2231'],
-  isChange: true,
-  run: plan,
-})
-
-/** As often as it was given. */
-function several<Value>(read: Reader<Value>): Reader<readonly Value[] | undefined> {
-  return given => {
-    if (given === undefined) return { value: undefined }
-    const answers = [given].flat().map(one => read(one))
-    const wrong = answers.find(answer => 'must' in answer)
-    return wrong ?? { value: answers.flatMap(answer => ('value' in answer ? [answer.value] : [])) }
-  }
-}
-
-async function plan(call: RemoteCall): Promise<Answer> {
-  const { client, options, clock } = call
-  const now = clock.now()
-  const { rate, canary, stopOnFailureRate, overLast, include, givenUp, taskId, ...filter } = readOptions(options, {
-    destination: optional(text()),
-    causeId: optional(text()),
-    givenUp: optional(oneOf(...GIVE_UP_REASONS)),
-    policyId: optional(text()),
-    errorCode: optional(text()),
-    createdFrom: optional(instant(now, 'ago')),
-    createdTo: optional(instant(now, 'ago')),
-    endedFrom: optional(instant(now, 'ago')),
-    endedTo: optional(instant(now, 'ago')),
-    taskId: several(text()),
-    rate: withDefault(USUAL_RATE, perSecond()),
-    canary: optional(wholeNumber(0, 100)),
-    stopOnFailureRate: optional(share),
-    overLast: optional(wholeNumber(1, 200)),
-    include: several(oneOf(...INCLUDABLE)),
-  })
-  const chosen = given({ ...filter, reason: givenUp, taskIds: taskId })
-  if (Object.keys(chosen).length === 0) throw nothingChosen(call)
-  const planned = await client.replays.plan({
-    filter: chosen,
-    ratePerSecond: rate,
-    ...given({ canary, stopOnFailureRate, overLast, include }),
-    ...reasonOf(options),
-  })
-  const counted = await followReplay(call, planned, { statuses: ['PLANNING'], label: 'counting', doneOf: () => 0 })
-  const answer = await answerReplay(call, counted)
-  return { ...answer, next: [...(answer.next ?? []), ...widerPlans(call, counted)] }
-}
-
-/** Every dead letter at once is never meant. */
-function nothingChosen({ typed }: RemoteCall): Failure {
-  return usageFailure({
-    code: 'missing-option',
-    what: 'a plan must say which dead letters',
-    because: ['Without a destination, a cause, a time or the like every dead letter would be replayed.'],
-    next: [typed('dead', 'causes'), typed('replay', 'plan', '--ended-from', '2h')],
-  })
-}
-
-/** The same plan with what it has left alone because it would most likely fail again. */
-function widerPlans({ options, typed }: RemoteCall, { skipped }: Replay): readonly string[] {
-  const asked = retyped(options, PLAN_OPTIONS)
-  return INCLUDABLE.filter(ending => skipped.some(({ because, count }) => because === ending && count > 0)).map(
-    ending => typed('replay', 'plan', ...asked, '--include', ending),
-  )
-}
-
-async function answerReplay(call: RemoteCall, replay: Replay): Promise<Answer> {
-  const { clock, typed } = call
-  const held = await heldBack(call, replay)
-  const verbs = NEXT[replay.status] ?? []
-  return {
-    data: replay,
-    show: page => showReplay(replay, clock.now(), page),
-    verdict: [judgeReplay(replay), held?.say].filter(Boolean).join(' '),
-    next: [
-      ...(held?.next ?? []),
-      ...verbs.filter(verb => !isInVain(verb, replay)).map(verb => typed('replay', verb, replay.replayId)),
-    ],
-    exitCode: replay.status === 'STOPPED' ? EXIT_CODES.no : EXIT_CODES.done,
-  }
-}
-
-/** A plan of nothing sends nothing. */
-function isInVain(verb: string, { selected }: Replay): boolean {
-  return verb === 'run' && selected === 0
-}
-
-const NEXT: { readonly [status in Replay['status']]?: readonly string[] } = {
-  PLANNING: ['status'],
-  PLANNED: ['run', 'cancel'],
-  CANARY: ['status', 'pause'],
-  RUNNING: ['status', 'pause', 'cancel'],
-  PAUSED: ['resume', 'cancel'],
-  STOPPED: ['resume', 'cancel'],
-}
 
 const GOING: readonly Replay['status'][] = ['CANARY', 'RUNNING']
 const ENDED: readonly Replay['status'][] = ['FINISHED', 'CANCELLED']
