@@ -1,9 +1,9 @@
 /** Many tasks from a file, one JSON document a line; each has a result of its own. */
-import type { EnqueueResult, RetryTaskInput } from '@secondwind/client'
+import { InvalidOptionError, ServiceError, type EnqueueResult, type RetryTaskInput } from '@secondwind/client'
 import type { Problem } from '@secondwind/resilience'
 import type { Answer } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
-import { problemsFailure } from '../failure.ts'
+import { problemsFailure, sayProblem } from '../failure.ts'
 import { readBytes } from '../input/read-bytes.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
 import { showTable, type Table } from '../terminal/table.ts'
@@ -73,8 +73,17 @@ interface Item {
 function documentOf(one: EnqueueResult & { readonly line: number }): Item {
   const { line, result, idempotencyKey } = one
   if ('taskId' in one) return { line, result, taskId: one.taskId, idempotencyKey }
-  const { code, message } = one.error as Error & { readonly code?: string }
-  return { line, result, idempotencyKey, ...(code !== undefined && { code }), because: message }
+  const { code } = one.error as { readonly code?: string }
+  return { line, result, idempotencyKey, ...(code !== undefined && { code }), because: becauseOf(one.error) }
+}
+
+/** Which fields are to be mended, if that is it; an error's own message is written for a log. */
+function becauseOf(error: unknown): string {
+  if (error instanceof InvalidOptionError || error instanceof ServiceError) {
+    const problems = error.problems.map(sayProblem)
+    if (problems.length > 0) return problems.join('; ')
+  }
+  return error instanceof ServiceError ? error.detail : (error as Error).message
 }
 
 function tableOf(items: readonly Item[]): Table {

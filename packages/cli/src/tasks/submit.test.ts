@@ -68,6 +68,21 @@ describe('tasks submit --batch', () => {
     assert.equal((await client.tasks.list().page()).items.length, 3)
   })
 
+  it('says of each that was refused what is to be mended, and fits the terminal', async () => {
+    const { atTerminal, url } = await aService()
+    const allowed = JSON.stringify({ targetUrl: `${url}/x`, idempotencyKey: 'same', delayMs: 3_600_000 })
+    const lines = [line('c', { targetUrl: 'nowhere', colour: 'red' }), allowed, allowed.replace('/x', '/y')]
+    const { stdout } = await atTerminal(['tasks', 'submit', '--batch', aFile(lines.join('\n'))], { columns: 80 })
+    assert.ok(
+      stdout.split('\n').every(text => text.length <= 80),
+      stdout,
+    )
+    const [header = '', ...rows] = stdout.split('\n')
+    const because = rows.map(text => text.slice(header.indexOf('BECAUSE')).trim()).join(' ')
+    assert.match(because, /^targetUrl must be \S[^\n]*? \(is "nowhere"\); colour is an unknown field \(is "red"\) /)
+    assert.doesNotMatch(because, /POST|enqueued/)
+  })
+
   it('proposes to send it again only where that makes nothing twice', async () => {
     const { inPipe } = await aService()
     const bad = line('c', { colour: 'red', idempotencyKey: 'c' })
