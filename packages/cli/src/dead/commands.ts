@@ -11,6 +11,7 @@ import { labelled, type Page } from '../terminal/page.ts'
 import { showTable, type Table } from '../terminal/table.ts'
 import { taskTable } from '../tasks/task-table.ts'
 import { CAUSE_OPTION, DESTINATION_OPTION } from '../tasks/which-tasks.ts'
+import { tellSlip } from '../destinations/never-used.ts'
 import { standingOrders } from '../destinations/standing-orders.ts'
 import { adviceFor } from './advice.ts'
 
@@ -24,17 +25,23 @@ const causesCommand: Command = remoteCommand({
   summary: 'what tasks died of, the most numerous cause first',
   options: [DESTINATION_OPTION, ...LIST_OPTIONS],
   examples: ['dead causes', 'dead causes --destination https://api.pay.example'],
-  run: call =>
-    answerList(
+  run: call => {
+    const filter = filterOf(call.options)
+    return answerList(
       call,
       {
-        listing: call.client.deadLetters.groups(filterOf(call.options)),
+        listing: call.client.deadLetters.groups(filter),
         idOf: ({ causeId }) => causeId,
         tableOf: causes => causeTable(causes, call.clock.now()),
         noun: 'dead letters',
       },
-      ([first]) => (first === undefined ? {} : { next: [call.typed('dead', 'show', first.causeId)] }),
-    ),
+      causes => {
+        const [first] = causes
+        if (first === undefined) return tellSlip(causes, filter.destination, call)
+        return { next: [call.typed('dead', 'show', first.causeId)] }
+      },
+    )
+  },
 })
 
 function causeTable(causes: readonly Cause[], now: number): Table {
@@ -72,12 +79,16 @@ const listCommand: Command = remoteCommand({
   run: call => {
     const { causeId } = readOptions(call.options, { causeId: optional(text()) })
     const filter = { ...filterOf(call.options), ...(causeId !== undefined && { causeId }) }
-    return answerList(call, {
-      listing: call.client.deadLetters.list(filter),
-      idOf: ({ taskId }) => taskId,
-      tableOf: tasks => taskTable(tasks, call.clock.now()),
-      noun: 'dead letters',
-    })
+    return answerList(
+      call,
+      {
+        listing: call.client.deadLetters.list(filter),
+        idOf: ({ taskId }) => taskId,
+        tableOf: tasks => taskTable(tasks, call.clock.now()),
+        noun: 'dead letters',
+      },
+      tasks => tellSlip(tasks, filter.destination, call),
+    )
   },
 })
 

@@ -38,6 +38,22 @@ describe('destinations', () => {
     assert.deepEqual([exitCode, stdout], [3, ''])
     assert.ok(stderr.includes(`nothing was ever sent to ${wrongPort}; did you mean ${url}?`), stderr)
     assert.match(stderr, new RegExp(`do {3}secondwind destinations get ${url} --url`))
+    for (const list of [
+      ['tasks', 'list'],
+      ['dead', 'list'],
+      ['dead', 'causes'],
+    ]) {
+      const empty = await inPipe([...list, '--destination', wrongPort])
+      assert.equal(empty.exitCode, 0, 'an empty list is an answer')
+      assert.match(empty.stderr, new RegExp(`^nothing was ever sent to ${wrongPort}; did you mean ${url}\\?\n`))
+      assert.match(empty.stderr, new RegExp(`try {2}secondwind ${list.join(' ')} --destination ${url} --url`))
+    }
+    assert.match(
+      (await inPipe(['tasks', 'list', '--destination', 'nobody'])).stderr,
+      /^nothing was ever sent to nobody\n/,
+    )
+    const known = await inPipe(['tasks', 'list', '--destination', url, '--status', 'CANCELLED'])
+    assert.deepEqual([known.exitCode, known.stderr], [0, ''])
     await client.destinations.pause(wrongPort)
     assert.equal((await inPipe(['destinations', 'get', wrongPort])).exitCode, 0)
   })

@@ -1,6 +1,7 @@
 /** A destination that nothing was ever sent to is most likely a slip: which one was meant? */
 import { ServiceError, type Destination } from '@secondwind/client'
 import { check } from '@secondwind/resilience/rules'
+import type { Answer } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { nearest } from '../input/nearest.ts'
@@ -24,18 +25,51 @@ export interface Slip {
   readonly next: readonly string[]
 }
 
-export async function slipOf({ destination }: Destination, { client, words, args }: RemoteCall): Promise<Slip> {
+/** `as`: the word that was typed for it. */
+export async function slipOf(
+  { destination }: Pick<Destination, 'destination'>,
+  as: string,
+  { client, words }: RemoteCall,
+): Promise<Slip> {
   const meant = nearest(destination, await knownTo(client), isNearby)
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`
-  const mended = words.map(word => (word === args[0] ? (meant ?? word) : word))
+  // A word of its own, or the end of one as --destination=….
+  const mended = words.map(word =>
+    word === as || word.endsWith(`=${as}`) ? `${word.slice(0, -as.length)}${meant}` : word,
+  )
   return {
     say: `nothing was ever sent to ${destination}${hint}`,
     next: meant === undefined ? [] : [typed(mended)],
   }
 }
 
+/** For a list of what a destination has, which is empty: perhaps because there is no such destination. */
+export async function tellSlip(
+  items: readonly unknown[],
+  as: string | undefined,
+  call: RemoteCall,
+): Promise<Pick<Answer, 'next'>> {
+  if (items.length > 0 || as === undefined) return {}
+  const one = await findUnknown(as, call)
+  if (one === undefined) return {}
+  const { say, next } = await slipOf(one, as, call)
+  call.terminal.tell(`${say}\n`)
+  return { next }
+}
+
+/** Undefined for one that is known, and where nobody can say. */
+async function findUnknown(as: string, { client }: RemoteCall): Promise<Pick<Destination, 'destination'> | undefined> {
+  try {
+    const one = await client.destinations.get(as)
+    return isUnknown(one) ? one : undefined
+  } catch (error) {
+    if (error instanceof ServiceError) return error.code === 'destination-not-found' ? { destination: as } : undefined
+    throw error
+  }
+}
+
 export async function unknownDestination(one: Destination, call: RemoteCall): Promise<Failure> {
-  const { say, next } = await slipOf(one, call)
+  const { say, next } = await slipOf(one, call.args[0] as string, call)
   return new Failure({
     code: 'destination-not-found',
     what: say,
@@ -55,7 +89,7 @@ async function knownTo(client: RemoteCall['client']): Promise<readonly string[]>
     const { items } = await readItems(client.destinations.list(), MOST_KNOWN)
     return items.filter(one => !isNeverUsed(one)).map(nameOf)
   } catch (error) {
-    // Whoever may change and not read gets no hint; the change itself was made.
+    // Whoever may change and not read gets no hint; what was asked for was done.
     if (error instanceof ServiceError) return []
     throw error
   }

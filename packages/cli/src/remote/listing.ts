@@ -27,11 +27,13 @@ interface Listed<Item> {
   readonly noun: string
 }
 
+type More = Pick<Answer, 'verdict' | 'next'>
+
 /** As many as were asked for, in as few pages as that takes, and how to read on. */
 export async function answerList<Item>(
   { words, options }: { readonly words: readonly string[]; readonly options: GivenOptions },
   { listing, idOf, tableOf, showOf, noun }: Listed<Item>,
-  more: (items: readonly Item[]) => Pick<Answer, 'verdict' | 'next'> = () => ({}),
+  more: (items: readonly Item[]) => More | Promise<More> = () => ({}),
 ): Promise<Answer> {
   const { limit, cursor } = readOptions(options, {
     limit: withDefault(USUAL_LIMIT, wholeNumber(1, LARGEST_LIMIT)),
@@ -40,7 +42,7 @@ export async function answerList<Item>(
   const { items, nextCursor } = await readItems(listing, limit, cursor)
   const table = await tableOf(items)
   const show = (await showOf?.(items)) ?? ((page: Page) => showTable(table, page))
-  const { verdict, next = [] } = more(items)
+  const { verdict, next = [] } = await more(items)
   return {
     data: { items, ...(nextCursor !== undefined && { nextCursor }) },
     items,

@@ -20,9 +20,10 @@ export function destinationChange({ change, say, next, options = [], ...command 
     options: [...options, REASON_OPTION],
     isChange: true,
     run: async call => {
-      const destination = await change(call.client, call.args[0] as string, call)
+      const name = call.args[0] as string
+      const destination = await change(call.client, name, call)
       // An order in advance is a good order; one for a name with a slip in it is none.
-      const slip = isNeverUsed(destination) ? await slipOf(destination, call) : undefined
+      const slip = isNeverUsed(destination) ? await slipOf(destination, name, call) : undefined
       if (slip !== undefined) call.terminal.tell(`${slip.say}\n`)
       return {
         data: destination,

@@ -1,6 +1,7 @@
 import { sayMs } from '@secondwind/lab'
 import type { Attempt } from '@secondwind/client'
 import type { Answer, Command } from '../command.ts'
+import { tellSlip } from '../destinations/never-used.ts'
 import { durationCell, sayWhen, whenCell } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
@@ -17,12 +18,17 @@ export const listCommand: Command = remoteCommand({
   examples: ['tasks list --status PENDING --attempt-from 3', 'tasks list --error-code http-503 --created-from 2h'],
   run: call => {
     const now = call.clock.now()
-    return answerList(call, {
-      listing: call.client.tasks.list(readFilter(call.options, now)),
-      idOf: ({ taskId }) => taskId,
-      tableOf: tasks => taskTable(tasks, now),
-      noun: 'tasks match',
-    })
+    const filter = readFilter(call.options, now)
+    return answerList(
+      call,
+      {
+        listing: call.client.tasks.list(filter),
+        idOf: ({ taskId }) => taskId,
+        tableOf: tasks => taskTable(tasks, now),
+        noun: 'tasks match',
+      },
+      tasks => tellSlip(tasks, filter.destination, call),
+    )
   },
 })
 
