@@ -1,6 +1,6 @@
 import type { Outcome, Permit, RetryState } from '@secondwind/resilience'
 import { killSwitch } from '@secondwind/resilience/rules'
-import { EventHeap } from './event-heap.ts'
+import { Agenda } from './agenda.ts'
 import { OUTCOMES } from './outcomes.ts'
 import { Rows } from './rows.ts'
 
@@ -10,7 +10,7 @@ export class Core {
     now: 0,
     step: 0,
   }
-  readonly heap: EventHeap = new EventHeap()
+  readonly agenda: Agenda = new Agenda()
   readonly operations: Rows = new Rows()
   readonly calls: Rows = new Rows()
   /** What `decide` remembers of operations that have failed once, and the breaker's permits, by row. */

@@ -76,7 +76,7 @@ describe('an operation', () => {
       server: { servers: 10, serviceMs: { kind: 'exponential', meanMs: 40 }, errorRate: 0.1 },
     })
     const { core } = runWorld(world, { seed: 1 }).world
-    assert.deepEqual([core.operations.used, core.calls.used, core.heap.size], [0, 0, 0])
+    assert.deepEqual([core.operations.used, core.calls.used, core.agenda.size], [0, 0, 0])
     assert.ok(core.operations.rowsEver < 200, `${core.operations.rowsEver} operations at once`)
     assert.ok(core.permits.every(permit => permit === undefined) && core.states.every(state => state === undefined))
   })

@@ -151,7 +151,7 @@ export class Line {
   }
 
   #ask(operation: number): void {
-    const { clock, heap, operations } = this.#core
+    const { clock, agenda, operations } = this.#core
     const { pipeline, processes } = this.#spec
     const data = operations.data
     const row = operation * WIDTH
@@ -163,7 +163,7 @@ export class Line {
     if (this.#isGated) {
       const answer = process.enter(operation, now)
       if (answer < GO) return this.#end(operation, -1 - answer)
-      if (answer > GO) return heap.set(operation * OWNERS + OF_OPERATION, Math.min(answer, data[row + DEADLINE_AT]!))
+      if (answer > GO) return agenda.set(operation * OWNERS + OF_OPERATION, Math.min(answer, data[row + DEADLINE_AT]!))
     }
     if (this.#hasBudget && !process.pay(faultOf(this.#core.outcomes[data[row + FAULT]!]!), now))
       return this.#end(operation, BUDGET)
@@ -184,7 +184,7 @@ export class Line {
     this.#company?.plan(row, process)
     const birth = data[row + BIRTH]!
     this.#spec.target.send(operation, process, attempt === 1 ? 0 : RETRY, inFlight)
-    // Armed afterwards: a call may have ended at once. And what comes soon finds its place in the heap before what comes late.
+    // Armed afterwards: a call may have ended at once. And what comes soon finds its place in the agenda before what comes late.
     if (operations.data[row + BIRTH] === birth && operations.data[row + CALL]! >= 0) this.#arm(operation)
   }
 
@@ -192,7 +192,7 @@ export class Line {
     const data = this.#core.operations.data
     const row = operation * WIDTH
     const at = Math.min(data[row + ENDS_AT]!, data[row + HEDGE_AT]!)
-    if (at !== Infinity) this.#core.heap.set(operation * OWNERS + OF_OPERATION, at)
+    if (at !== Infinity) this.#core.agenda.set(operation * OWNERS + OF_OPERATION, at)
   }
 
   #timeOut(operation: number): void {
@@ -230,7 +230,7 @@ export class Line {
   }
 
   #decide(operation: number, process: Process, outcome: Outcome, durationMs: number): void {
-    const { operations, clock, states, heap } = this.#core
+    const { operations, clock, states, agenda } = this.#core
     const { pipeline, die } = this.#spec
     const data = operations.data
     const row = operation * WIDTH
@@ -250,16 +250,16 @@ export class Line {
       return this.#end(operation, KILLED, outcome, durationMs)
     states[operation] = decision.state
     this.#spec.meter.planned()
-    heap.set(operation * OWNERS + OF_OPERATION, decision.at)
+    agenda.set(operation * OWNERS + OF_OPERATION, decision.at)
   }
 
   #end(operation: number, reason: number, outcome?: Outcome, durationMs = 0): void {
-    const { operations, clock, states, heap, outcomes } = this.#core
+    const { operations, clock, states, agenda, outcomes } = this.#core
     const { processes, meter } = this.#spec
     const data = operations.data
     const row = operation * WIDTH
     const { now } = clock
-    heap.clear(operation * OWNERS + OF_OPERATION)
+    agenda.clear(operation * OWNERS + OF_OPERATION)
     if (this.#isGated) {
       const process = processes[data[row + PROCESS]!]!
       // Refused before its first attempt, an operation says nothing about the dependency.

@@ -15,7 +15,7 @@ export interface Past {
 export function runWorld(scenario: Scenario, options: WorldOptions): Past {
   const world = new World(scenario, options)
   const { core, lines, sources, sourceFirsts } = world
-  const { heap, clock, operations, calls } = core
+  const { agenda, clock, operations, calls } = core
   const { drainMs, stepMs, warmUpMs } = { ...DEFAULT_SCENARIO, ...scenario }
   const endAt = scenario.durationMs + drainMs
   let endedAtMs = 0
@@ -23,8 +23,8 @@ export function runWorld(scenario: Scenario, options: WorldOptions): Past {
   let warmUpEndsAt = warmUpMs > 0 ? warmUpMs : Infinity
   for (const source of sources) source.start()
   // Ends: nothing begins after the duration, and no operation has more attempts than its policy allows.
-  for (let event = heap.next(); event >= 0 && heap.at <= endAt; event = heap.next()) {
-    const now = (clock.now = heap.at)
+  for (let event = agenda.next(); event >= 0 && agenda.at <= endAt; event = agenda.next()) {
+    const now = (clock.now = agenda.at)
     while (now >= stepEndsAt) {
       beginStep(world, ++clock.step)
       stepEndsAt = (clock.step + 1) * stepMs
@@ -49,7 +49,7 @@ export function runWorld(scenario: Scenario, options: WorldOptions): Past {
       }
     }
   }
-  return { world, events: heap.setEver, endedAtMs }
+  return { world, events: agenda.setEver, endedAtMs }
 }
 
 function beginStep(world: World, step: number): void {

@@ -51,7 +51,7 @@ export class OpenSource implements Source {
   #plan(): void {
     const { core, first, untilMs } = this.#common
     const at = this.#curve.after(core.clock.now, this.#isEven ? 1 : exponential(1, this.#die()))
-    if (at < untilMs) core.heap.set(first * OWNERS + OF_SOURCE, at)
+    if (at < untilMs) core.agenda.set(first * OWNERS + OF_SOURCE, at)
   }
 }
 
@@ -79,7 +79,7 @@ export class TraceSource implements Source {
   #plan(): void {
     const { core, first, untilMs } = this.#common
     const at = this.#atMs[this.#next++]
-    if (at !== undefined && at < untilMs) core.heap.set(first * OWNERS + OF_SOURCE, at)
+    if (at !== undefined && at < untilMs) core.agenda.set(first * OWNERS + OF_SOURCE, at)
   }
 }
 
@@ -123,7 +123,7 @@ export class ClosedSource implements Source {
     const next = from + (this.#thinkMs?.() ?? 0)
     // Refused at once and not thinking, it would call for ever at one instant: time must pass between two calls.
     const at = next > startedAt ? next : next + LEAST_ROUND_MS
-    if (at < untilMs) core.heap.set((first + client) * OWNERS + OF_SOURCE, at)
+    if (at < untilMs) core.agenda.set((first + client) * OWNERS + OF_SOURCE, at)
   }
 }
 
@@ -141,7 +141,7 @@ export class Timeline implements Source {
 
   start(): void {
     for (const [place, { atMs }] of this.#entries.entries())
-      this.#core.heap.set((this.#first + place) * OWNERS + OF_SOURCE, atMs)
+      this.#core.agenda.set((this.#first + place) * OWNERS + OF_SOURCE, atMs)
   }
 
   ring(entry: number): void {

@@ -117,13 +117,13 @@ export class Station {
 
   /** Its caller has gone. True when that ends it here; else it goes on in vain. */
   abandon(call: number): boolean {
-    const { calls, heap } = this.#core
+    const { calls, agenda } = this.#core
     if (!this.#spec.cancels) return false
     const row = call * WIDTH
     const phase = calls.data[row + PHASE]!
     if (phase === QUEUED) this.#spec.room.remove(call)
     else if (phase === SERVED) {
-      heap.clear(call * OWNERS + OF_CALL)
+      agenda.clear(call * OWNERS + OF_CALL)
       this.#leaveServer(row)
       this.#serveWaiting()
     } else if (phase !== ELSEWHERE) return false
@@ -131,7 +131,7 @@ export class Station {
   }
 
   #serve(call: number): void {
-    const { calls, clock, heap } = this.#core
+    const { calls, clock, agenda } = this.#core
     const { serviceMs, serviceMsPerCall, die } = this.#spec
     const { errorRate, errorMs, addedMs } = this.#condition
     const row = call * WIDTH
@@ -142,7 +142,7 @@ export class Station {
     data[row + OUTCOME] = fails ? TRANSIENT : SUCCESS
     data[row + SERVED_FROM] = clock.now
     this.#busy++
-    heap.set(call * OWNERS + OF_CALL, clock.now + ms / this.#speed() + addedMs)
+    agenda.set(call * OWNERS + OF_CALL, clock.now + ms / this.#speed() + addedMs)
   }
 
   #serveWaiting(): void {

@@ -95,12 +95,12 @@ export class Target {
 
   /** Its caller has given it up, and keeps no memory of it. */
   abandoned(call: number): void {
-    const { calls, heap } = this.#core
+    const { calls, agenda } = this.#core
     const row = call * WIDTH
     const phase = calls.data[row + PHASE]!
     const station = this.#spec.stations[calls.data[row + STATION]!]!
     if (phase === LOST || phase === RETURNING || station.abandon(call)) {
-      heap.clear(call * OWNERS + OF_CALL)
+      agenda.clear(call * OWNERS + OF_CALL)
       calls.release(call)
     }
   }
@@ -125,7 +125,7 @@ export class Target {
 
   /** One way over the network, unless it takes no time: then true, and nothing is to be waited for. */
   #hop(call: number, extraMs: number): boolean {
-    const { calls, clock, heap } = this.#core
+    const { calls, clock, agenda } = this.#core
     const { delaysMs, loss, die } = this.#spec
     const row = call * WIDTH
     if (loss > 0 && die() < loss) {
@@ -134,7 +134,7 @@ export class Target {
     }
     if (delaysMs === undefined && extraMs === 0) return true
     const delayMs = delaysMs === undefined ? 0 : delaysMs[calls.data[row + STATION]!]!()
-    heap.set(call * OWNERS + OF_CALL, clock.now + extraMs + delayMs)
+    agenda.set(call * OWNERS + OF_CALL, clock.now + extraMs + delayMs)
     return false
   }
 

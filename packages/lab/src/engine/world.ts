@@ -190,7 +190,7 @@ export class World {
     const ports = {
       operations: core.operations,
       die: this.#die('gates', name),
-      wake: (operation: number) => core.heap.set(operation * OWNERS + OF_OPERATION, core.clock.now),
+      wake: (operation: number) => core.agenda.set(operation * OWNERS + OF_OPERATION, core.clock.now),
       permits: core.permits,
     }
     return () => new Process(pipeline, ports, core.clock.now)

@@ -1,76 +1,49 @@
+import { NOWHERE, type Whereabouts } from './whereabouts.ts'
+
 /**
- * What happens next. A heap of numbers with four children to a node: each event is an id and an instant, and each id is
- * in it at most once, so that a time-out can be moved or taken out instead of being left behind.
+ * Events in the order in which they come: a heap of numbers with four children to a node.
  *
  *  1. What was set first comes first among equals: the order in which it was set is part of its key.
- *  2. The place of an event that has come stays open until the next one is set, which is most often its successor: one
+ *  2. The place of an event that has come stays open until the next one is added, which is most often its successor: one
  *     walk through the heap instead of two.
- *  3. Ids are small numbers, handed out again when free: the memory follows what is under way.
  */
-export class EventHeap {
+export class NearEvents {
   /** The instant of the latest event that came. */
   at = 0
+  readonly #where: Whereabouts
   /** Pairs of instant and order, side by side: nobody asks for one without the other. */
   #keys = new Float64Array(2 * FIRST_CAPACITY)
   #ids = new Int32Array(FIRST_CAPACITY)
-  /** Where each id is; −1 when it is not. */
-  #places = new Int32Array(4 * FIRST_CAPACITY).fill(-1)
-  #size = 0
+  #places = 0
   #isOpen = false
-  #nextOrder = 0
+
+  constructor(where: Whereabouts) {
+    this.#where = where
+  }
 
   get size(): number {
-    return this.#isOpen ? this.#size - 1 : this.#size
+    return this.#isOpen ? this.#places - 1 : this.#places
   }
 
-  /** Events that were ever set, moved ones each time. */
-  get setEver(): number {
-    return this.#nextOrder
-  }
-
-  /** The event is to come at this instant, wherever it was before. */
-  set(id: number, at: number): void {
-    if (id >= this.#places.length) this.#growPlaces(id)
-    const place = this.#places[id]!
-    const order = this.#nextOrder++
-    if (place >= 0) {
-      if (at < this.#keys[2 * place]!) this.#rise(place, at, order, id)
-      else this.#sink(place, at, order, id)
-    } else if (this.#isOpen) {
+  add(id: number, at: number, order: number): void {
+    if (this.#isOpen) {
       this.#isOpen = false
       this.#sink(0, at, order, id)
     } else {
-      if (this.#size === this.#ids.length) this.#grow()
-      this.#rise(this.#size++, at, order, id)
+      if (this.#places === this.#ids.length) this.#grow()
+      this.#rise(this.#places++, at, order, id)
     }
   }
 
-  /** The event is not to come. */
-  clear(id: number): void {
-    const place = id < this.#places.length ? this.#places[id]! : -1
-    if (place < 0) return
-    this.#places[id] = -1
-    this.#fill(place)
-  }
-
-  /** The id of the event that comes next, at `this.at`; −1 when nothing does. */
-  next(): number {
-    if (this.#isOpen) this.#fill(0)
-    if (this.#size === 0) {
-      this.#isOpen = false
-      return -1
-    }
-    this.#isOpen = true
-    const id = this.#ids[0]!
-    this.#places[id] = -1
-    this.at = this.#keys[0]!
-    return id
+  move(place: number, id: number, at: number, order: number): void {
+    if (at < this.#keys[2 * place]!) this.#rise(place, at, order, id)
+    else this.#sink(place, at, order, id)
   }
 
   /** The last one takes the empty place. */
-  #fill(place: number): void {
+  remove(place: number): void {
     if (place === 0) this.#isOpen = false
-    const last = --this.#size
+    const last = --this.#places
     if (last === place) return
     const at = this.#keys[2 * last]!
     const order = this.#keys[2 * last + 1]!
@@ -81,10 +54,30 @@ export class EventHeap {
     else this.#sink(place, at, order, id)
   }
 
+  /** The id of the event that comes next, at `this.at`; −1 when none is near. */
+  next(): number {
+    if (this.#isOpen) this.remove(0)
+    if (this.#places === 0) return -1
+    this.#isOpen = true
+    const id = this.#ids[0]!
+    this.#where.of[id] = NOWHERE
+    this.at = this.#keys[0]!
+    return id
+  }
+
+  /** Hands out everything, in no order. */
+  empty(take: (id: number, at: number, order: number) => void): void {
+    if (this.#isOpen) this.remove(0)
+    while (this.#places > 0) {
+      const last = --this.#places
+      take(this.#ids[last]!, this.#keys[2 * last]!, this.#keys[2 * last + 1]!)
+    }
+  }
+
   #rise(from: number, at: number, order: number, id: number): void {
     const keys = this.#keys
     const ids = this.#ids
-    const places = this.#places
+    const places = this.#where.of
     let place = from
     while (place > 0) {
       const parent = (place - 1) >> 2
@@ -106,8 +99,8 @@ export class EventHeap {
   #sink(from: number, at: number, order: number, id: number): void {
     const keys = this.#keys
     const ids = this.#ids
-    const places = this.#places
-    const size = this.#size
+    const places = this.#where.of
+    const size = this.#places
     let place = from
     for (let child = 4 * place + 1; child < size; child = 4 * place + 1) {
       let least = child
@@ -141,12 +134,6 @@ export class EventHeap {
     const ids = new Int32Array(2 * this.#ids.length)
     ids.set(this.#ids)
     this.#ids = ids
-  }
-
-  #growPlaces(id: number): void {
-    const places = new Int32Array(Math.max(id + 1, 2 * this.#places.length)).fill(-1)
-    places.set(this.#places)
-    this.#places = places
   }
 }
 
