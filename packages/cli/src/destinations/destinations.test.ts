@@ -52,6 +52,8 @@ describe('destinations', () => {
       (await inPipe(['tasks', 'list', '--destination', 'nobody'])).stderr,
       /^nothing was ever sent to nobody\n/,
     )
+    const joined = await inPipe(['tasks', 'list', `--destination=${wrongPort}`])
+    assert.match(joined.stderr, new RegExp(`try {2}secondwind tasks list --destination=${url} --url`))
     const known = await inPipe(['tasks', 'list', '--destination', url, '--status', 'CANCELLED'])
     assert.deepEqual([known.exitCode, known.stderr], [0, ''])
     await client.destinations.pause(wrongPort)
