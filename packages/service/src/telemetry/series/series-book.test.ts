@@ -115,6 +115,26 @@ describe('the series of a service', () => {
     assert.deepEqual([counted('http://a', 'one')[0], counted('http://a', 'two')[0]], ['http://a', 'other'])
   })
 
+  it('are not taken up by a few tenants: of what is free a tenth is left to who comes', () => {
+    const { call, counted, pass } = setting({ mostInAll: 100 })
+    const tenants = ['first', 'second', 'third']
+    for (const tenant of tenants) for (let at = 0; at < 500; at++) call(`http://d${at}`, tenant)
+    pass(1_000)
+    const own = (tenant: string): number =>
+      Array.from({ length: 500 }, (_, at) => counted(`http://d${at}`, tenant)[0]).filter(name => name !== 'other')
+        .length
+    assert.deepEqual(tenants.map(own), [90, 9, 1])
+  })
+
+  it('of whoever was silent for a day give their places to another tenant', () => {
+    const { call, counted, pass } = setting({ mostInAll: 1 })
+    call('http://a', 'one')
+    pass(86_402_000)
+    call('http://a', 'two')
+    pass(1_000)
+    assert.deepEqual(counted('http://a', 'two'), ['http://a', 1])
+  })
+
   it('give the place of a destination that was silent for a day to another one', () => {
     const { call, counted, pass } = setting({ mostPerTenant: 1 })
     call('http://a')

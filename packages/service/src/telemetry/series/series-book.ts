@@ -1,3 +1,4 @@
+import { shares } from '@secondwind/resilience/rules'
 import { laneKey, laneOf } from '../../task/lane.ts'
 import { OTHER } from '../destinations.ts'
 import type { AttemptEnded } from '../events.ts'
@@ -21,7 +22,7 @@ export interface SeriesBookOptions {
   readonly now: () => number
   /** So many destinations of a tenant have a series of their own; the rest are `other`. */
   readonly mostPerTenant?: number
-  /** So many over all tenants. */
+  /** So many over all tenants, in fair shares: a tenth of what is free is kept for who may come. */
   readonly mostInAll?: number
 }
 
@@ -51,8 +52,6 @@ interface Shelf {
   readonly all: Series
   readonly own: Map<string, Series>
   other: Series | undefined
-  /** Before then nobody looks for a series that could be given away. */
-  lookAgainAt: number
 }
 
 const DAY_MS = 86_400_000
@@ -65,6 +64,8 @@ export class SeriesBook {
   /** By lane, those that have a series of their own: most calls need not look further. */
   readonly #ofLane = new Map<string, { readonly all: Series; readonly own: Series }>()
   #since: number | undefined
+  /** Before then nobody looks for series that could be given away. */
+  #lookAgainAt = -Infinity
 
   constructor(options: SeriesBookOptions) {
     this.#options = { ...DEFAULT_SERIES_BOOK, ...options }
@@ -156,24 +157,33 @@ export class SeriesBook {
   #shelfOf(tenant: string, now: number): Shelf {
     let shelf = this.#shelves.get(tenant)
     if (shelf === undefined) {
-      shelf = { all: newSeries(now), own: new Map(), other: undefined, lookAgainAt: -Infinity }
+      shelf = { all: newSeries(now), own: new Map(), other: undefined }
       this.#shelves.set(tenant, shelf)
     }
     return shelf
   }
 
-  /** A series in which nothing has happened for a day is empty, and gives its place away. */
   #hasRoom(shelf: Shelf, now: number): boolean {
     const { mostPerTenant, mostInAll } = this.#options
-    const isFull = (): boolean => shelf.own.size >= mostPerTenant || this.#ofLane.size >= mostInAll
-    if (isFull() && now >= shelf.lookAgainAt) {
-      shelf.lookAgainAt = now + LOOK_AGAIN_MS
-      for (const [lane, { second }] of shelf.own)
+    const hasRoom = (): boolean => {
+      const ofTenant = shelf.own.size
+      const free = mostInAll - this.#ofLane.size
+      return ofTenant < mostPerTenant && shares.mostFor({ free, ofTenant, ofLane: 0 }) > 0
+    }
+    if (hasRoom()) return true
+    if (now < this.#lookAgainAt) return false
+    this.#lookAgainAt = now + LOOK_AGAIN_MS
+    this.#giveAway(now)
+    return hasRoom()
+  }
+
+  /** A series in which nothing has happened for a day is empty: whoever's it was, somebody else can use the place. */
+  #giveAway(now: number): void {
+    for (const { own } of this.#shelves.values())
+      for (const [lane, { second }] of own)
         if (now - second * SLOT_MS.second > DAY_MS) {
-          shelf.own.delete(lane)
+          own.delete(lane)
           this.#ofLane.delete(lane)
         }
-    }
-    return !isFull()
   }
 }
