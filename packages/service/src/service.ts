@@ -118,6 +118,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     clock,
     now,
     serves: partition => dispatcher.serves(partition),
+    backlog: limits.backlog,
     onMoved: count => metrics.replaysMoved(count),
     onChanged: (stored, counts) => replayTidings.changed(stored, counts),
     onProblem: error => api.log.warn({ error }, 'a replay could not go on; it is tried again'),

@@ -6,6 +6,33 @@ import { aWorldOfReplays } from './replays.test-kit.ts'
 const DOWN = { kind: 'answers', status: 503, ms: 20 } as const
 const GOOD = { kind: 'answers', status: 200, ms: 20 } as const
 
+describe('a full backlog', () => {
+  it('keeps a replay waiting: it goes on as there is room, the oldest first, and loses and repeats nothing', async () => {
+    const backlog = { perLane: 12, total: 1_000 }
+    const { store, clock, kill, fill, start, plan, act, untilStatus, countsOf, sentAt, problems } =
+      await aWorldOfReplays({
+        backlog,
+      })
+    const dead = await kill(30)
+    const inTheWay = await fill(12)
+    await start()
+    const replayId = await plan({ canary: 0, ratePerSecond: 100 })
+    await act(replayId, { kind: 'run' })
+    await clock.advance(10_000)
+    assert.equal((await countsOf(replayId)).moved, 0)
+    assert.equal((await store.get(dead[0]!.taskId))!.state.status, 'EXHAUSTED')
+    await store.cancel(inTheWay[0]!.taskId)
+    await clock.advance(500)
+    const { moved } = await countsOf(replayId)
+    assert.ok(moved > 0 && moved < 30, `${moved} of 30`)
+    assert.equal((await store.get(dead[0]!.taskId))!.state.status, 'SUCCEEDED')
+    for (const { taskId } of inTheWay.slice(1)) await store.cancel(taskId)
+    await untilStatus(replayId, 'FINISHED')
+    const { sent, succeeded } = await countsOf(replayId)
+    assert.deepEqual([sent, succeeded, sentAt().length, problems], [30, 30, 30, []])
+  })
+})
+
 describe('a plan', () => {
   it('counts what it selects and what it leaves alone, and sends nothing', async () => {
     const { world, kill, start, plan, replayOf, countsOf } = await aWorldOfReplays()

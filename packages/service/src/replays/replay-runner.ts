@@ -5,7 +5,7 @@
  */
 import type { Clock } from '@secondwind/resilience'
 import { Policies } from '../dispatch/policies.ts'
-import type { AuditLine, TaskStore } from '../stores/task-store.ts'
+import type { AuditLine, BacklogLimits, TaskStore } from '../stores/task-store.ts'
 import { replayed } from '../task/accept.ts'
 import { NO_COUNTS, type ReplayCounts } from '../task/replay/counts.ts'
 import type { DeadLetter } from '../task/replay/dead-letter.ts'
@@ -23,6 +23,8 @@ export interface ReplayRunnerOptions {
   readonly now: () => number
   /** Whether this instance is the steward of a partition. */
   readonly serves: (partition: number) => boolean
+  /** What finds no room waits for it as a dead letter, and what comes after it behind it. Left out: there is room. */
+  readonly backlog?: BacklogLimits
   readonly onProblem: (error: unknown) => void
   readonly onMoved?: (count: number) => void
   /** One was written, with what has become of its tasks so far. */
@@ -148,8 +150,7 @@ export class ReplayRunner {
         await this.#count(stored)
         return 0
       case 'move':
-        await this.#move(stored, step, moment)
-        return STEP_MS
+        return (await this.#move(stored, step, moment)) ? STEP_MS : REST_MS
       case 'become':
         await this.#write(stored, step.replay, moment.counts, auditOf(stored, step.replay))
         // Whoever waited for it can go on.
@@ -173,12 +174,13 @@ export class ReplayRunner {
     await this.#write(stored, countPage(stored.replay, counted, now()), NO_COUNTS)
   }
 
+  /** False while there is no room for any: nothing was done. */
   async #move(
     stored: StoredReplay,
     { turns }: Extract<ReplayStep, { kind: 'move' }>,
     moment: ReplayMoment,
-  ): Promise<void> {
-    const { store, onMoved } = this.#options
+  ): Promise<boolean> {
+    const { store, backlog, onMoved } = this.#options
     const { replayId, replay } = stored
     const asks = []
     let cursor = replay.cursor
@@ -194,11 +196,16 @@ export class ReplayRunner {
       cursor = page.nextCursor
       if (cursor === undefined) break
     }
-    if (asks.length > 0) await store.replayMany(asks)
-    onMoved?.(asks.length)
-    const taken = turns.slice(0, asks.length)
-    const moved = afterMove(replay, { taken, ...(cursor !== undefined && { nextCursor: cursor }) }, moment)
-    await this.#write(stored, moved, moment.counts)
+    const { results } = asks.length === 0 ? { results: [] } : await store.replayMany(asks, backlog)
+    const taken = turns.slice(0, asks.length).filter((_, at) => results[at] !== 'full')
+    const isFull = taken.length < asks.length
+    if (isFull && taken.length === 0) return false
+    onMoved?.(taken.length)
+    // Those without room are dead letters still: they are found again where this step began.
+    const next = isFull ? replay.cursor : cursor
+    const isWalked = !isFull && cursor === undefined
+    await this.#write(stored, afterMove(replay, { taken, isWalked, nextCursor: next }, moment), moment.counts)
+    return true
   }
 
   async #write(stored: StoredReplay, replay: ReplayDocument, counts: ReplayCounts, audit?: AuditLine): Promise<void> {

@@ -6,7 +6,7 @@ import type { SimulatedProcess } from '../dispatch/simulation/instance.test-kit.
 import { World } from '../dispatch/simulation/world.test-kit.ts'
 import { sit } from '../stores/conformance/exam.test-kit.ts'
 import { giveUp, TENANT } from '../stores/conformance/tasks.test-kit.ts'
-import type { TaskStore } from '../stores/task-store.ts'
+import type { BacklogLimits, TaskStore } from '../stores/task-store.ts'
 import type { ReplayCounts } from '../task/replay/counts.ts'
 import { PLAN_DEFAULTS, type ReplayAction, type ReplayDocument, type ReplayPlan } from '../task/replay/replay.ts'
 import type { Task } from '../task/task.ts'
@@ -18,13 +18,18 @@ import { findReplay } from './stored-replay.ts'
 const OPERATOR = { tenant: TENANT, actor: 'local' }
 const GOOD: Behaviour = { kind: 'answers', status: 200, ms: 20 }
 
+interface WorldOfReplays {
+  readonly behaviourOf?: (at: number) => Behaviour
+  readonly backlog?: BacklogLimits
+}
+
 /** Dead letters, an instance that serves them, and somebody who runs replays. */
-export async function aWorldOfReplays({ behaviourOf = () => GOOD }: { behaviourOf?: (at: number) => Behaviour } = {}) {
+export async function aWorldOfReplays({ behaviourOf = () => GOOD, backlog }: WorldOfReplays = {}) {
   const world = new World({ behaviourOf: (_, at) => behaviourOf(at), slots: 100, policy: { maxAttempts: 2 } })
   const { store, clock } = world
   const document = { ...DEFAULT_POLICY, maxAttempts: 2, totalBudgetMs: 3_600_000, idempotency: 'KEY' as const }
   await store.putPolicy({ tenant: TENANT, policyId: 'default', document })
-  const { ended } = await sit(async () => ({ store }), clock)
+  const { ended, addMany } = await sit(async () => ({ store }), clock)
   const problems: unknown[] = []
 
   const startRunner = (instance: SimulatedProcess, itsStore: TaskStore = store): ReplayRunner => {
@@ -35,6 +40,7 @@ export async function aWorldOfReplays({ behaviourOf = () => GOOD }: { behaviourO
       clock: instance,
       now: () => instance.dispatcher.now(),
       serves: partition => instance.state === 'running' && instance.dispatcher.serves(partition),
+      ...(backlog && { backlog }),
       onProblem: error => problems.push(error),
     })
     void runner.run(stopping.signal)
@@ -53,6 +59,8 @@ export async function aWorldOfReplays({ behaviourOf = () => GOOD }: { behaviourO
       for (let n = 0; n < count; n++) dead.push(await ended(giveUp, changes))
       return dead
     },
+    /** Tasks that wait for an hour. */
+    fill: (count: number) => addMany(count, { dueAt: clock.now() + 3_600_000 }),
     /** An instance that has settled in, and runs replays. */
     start: async (): Promise<SimulatedProcess> => {
       const instance = world.start()

@@ -19,4 +19,6 @@ export type Changed =
   | { readonly kind: 'conflict'; readonly task: Task }
   /** Its status does not allow it; `task` says which it is. */
   | { readonly kind: 'unchanged'; readonly task: Task }
+  /** There is no room for it to wait in; it has stayed as it is. */
+  | { readonly kind: 'full'; readonly task: Task }
   | { readonly kind: 'unknown' }

@@ -1,4 +1,5 @@
 /** How dead letters are brought back, one or many. */
+import type { BacklogLimits } from '../task/backlog.ts'
 import type { ReplayCounts } from '../task/replay/counts.ts'
 import type { DeadLetter } from '../task/replay/dead-letter.ts'
 import type { Progress } from '../task/task.ts'
@@ -8,7 +9,8 @@ import type { Answer, Changed, Operating } from './task-store.ts'
 export interface ReplayStore {
   /** As `replay`, for many in one write; each is answered for itself. */
   replayMany(
-    asks: readonly Omit<Replay, keyof Operating>[],
+    asks: readonly Omit<Replay, keyof Operating | 'limits'>[],
+    limits?: BacklogLimits,
   ): Promise<Answer & { readonly results: readonly Changed['kind'][] }>
   /** The oldest first, in brief, for whoever goes through all of them. Lags and is bounded as lists are. */
   deadLetters(ask: DeadLettersPage): Promise<Page<DeadLetter>>
@@ -26,6 +28,8 @@ export interface Replay extends Operating {
   readonly progress: Progress
   /** Its turn; left out or past: now. */
   readonly dueAt?: number
+  /** As for a new task: `full` where there is no room. Left out: it finds room. */
+  readonly limits?: BacklogLimits
 }
 
 export interface DeadLettersPage extends PageAsk {

@@ -32,7 +32,8 @@ export function fullScope(
   { perLane, total }: BacklogLimits,
 ): FullScope | undefined {
   if (ofLane >= perLane) return 'lane'
-  // Retries and replays come back without being asked, so that more may wait than the total says.
+  // Retries come back without being asked, so that more may wait than the total says. Who asks for a dead letter is
+  // refused as with a new task; a replay of many goes on once there is room.
   const free = total - inAll
   if (free <= 0) return 'total'
   return shares.mostFor({ free, ofTenant, ofLane }) > 0 ? undefined : 'share'

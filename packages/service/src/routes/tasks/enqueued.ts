@@ -22,16 +22,21 @@ export function taken(task: NewTask, enqueued: Enqueued, random: Random): { task
         detail: `The key ${task.idempotencyKey} belongs to a task that was asked for with another request: use another key, or send the same request.`,
         taskId: enqueued.taskId,
       })
-    case 'full': {
-      if (enqueued.scope === 'bodies') throw refusalOfFull(random)
-      throw new Refusal('backlog-full', {
-        detail: sayFull(enqueued.scope, task),
-        headers: comeBackAfter(FULL_WAIT_MS, random()),
-      })
-    }
+    case 'full':
+      throw enqueued.scope === 'bodies' ? refusalOfFull(random) : backlogFull(sayFull(enqueued.scope, task), random)
     case 'body-unknown':
       throw new Refusal('body-not-found', { status: 422, detail: sayUnknownBody(task.request.storedBody!.bodyRef) })
   }
+}
+
+/** A dead letter that somebody wants back waits as any other task does. */
+export function noRoomFor({ taskId, destination }: Task, random: Random): Refusal {
+  const say = `${taskId} has stayed a dead letter: so many tasks wait for ${destination}, or over all destinations, that there is no room for it.`
+  return backlogFull(say, random)
+}
+
+function backlogFull(detail: string, random: Random): Refusal {
+  return new Refusal('backlog-full', { detail, headers: comeBackAfter(FULL_WAIT_MS, random()) })
 }
 
 function sayFull(scope: FullScope, { destination, callbackUrl }: NewTask): string {

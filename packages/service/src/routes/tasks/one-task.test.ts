@@ -193,6 +193,18 @@ describe('POST …/replay', () => {
     assert.deepEqual([again.policyVersion, again.expiresAt], [1, served.clock.now() + 2_000])
   })
 
+  it('finds no more room than a new task would: 429, and it has stayed a dead letter', async () => {
+    const served = await serve({ limits: { backlog: { perLane: 1, total: 10 } } })
+    const { ask } = served
+    const path = `/retry-tasks/${(await ask('POST', '/retry-tasks', { body: TASK })).json.taskId}`
+    await attempt(served, path.slice('/retry-tasks/'.length), REFUSED)
+    await ask('POST', '/retry-tasks', { body: TASK })
+    const refused = await ask('POST', `${path}/replay`)
+    assert.deepEqual(refusalOf(refused), [429, 'backlog-full'])
+    assert.match(refused.json.detail, /has stayed a dead letter: so many tasks wait for https:\/\/api\.example/)
+    assert.equal((await ask('GET', path)).json.status, 'EXHAUSTED')
+  })
+
   it('answers 409 unless the task is a dead letter, and names its status', async () => {
     const { ask, path } = await withTask()
     const answer = await ask('POST', `${path}/replay`)

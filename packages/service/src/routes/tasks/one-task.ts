@@ -19,6 +19,7 @@ import { answer, refusals } from '../schemas/answers.ts'
 import { operation } from '../schemas/operation.ts'
 import { taskIdField } from '../schemas/fields.ts'
 import { component, parameters } from '../schemas/schema.ts'
+import { noRoomFor } from './enqueued.ts'
 import { explanationOf, taskView } from './task-view.ts'
 
 interface TaskRoute {
@@ -78,6 +79,7 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
         await store.cancel(taskId, operating(request, 'task.cancel')),
         taskId,
         'A task that has ended cannot be cancelled.',
+        context,
       )
       if (task.state.status === 'IN_FLIGHT') {
         dispatching.cut(taskId)
@@ -111,6 +113,7 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
         await store.attemptNow(taskId, { ...operating(request, 'task.attempt-now'), rank }),
         taskId,
         'Only a PENDING task has a next attempt.',
+        context,
       )
       return sendChanged(reply, { task, verb: 'attempt-now' }, context)
     },
@@ -124,7 +127,7 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
         operationId: 'replayTask',
         scope: 'operate',
         summary: 'Begin again with a dead letter: attempts from 0, time from now',
-        response: { 200: answer(TASK, 'Its next generation.', WITH_VERSION), ...refusals(404, 409, 412) },
+        response: { 200: answer(TASK, 'Its next generation.', WITH_VERSION), ...refusals(404, 409, 412, 429) },
       }),
     },
     async (request, reply) => {
@@ -170,15 +173,22 @@ async function replay(dead: Task, context: ApiContext, policies: PolicyBook, ask
   if (document === undefined) throw new Error(`version ${policyVersion} of the policy ${policyId} is lost`)
   const next = replayed(dead, document, context.clock.now())
   return changed(
-    await context.store.replay({ taskId, generation: progress.generation, progress: next, ...asked }),
+    await context.store.replay({
+      taskId,
+      generation: progress.generation,
+      progress: next,
+      limits: context.limits.backlog,
+      ...asked,
+    }),
     taskId,
     DEAD_ONLY,
+    context,
   )
 }
 
 const DEAD_ONLY = 'Only an EXHAUSTED task can be replayed.'
 
-function changed(answered: Changed, taskId: string, rule: string): Task {
+function changed(answered: Changed, taskId: string, rule: string, { random }: Pick<ApiContext, 'random'>): Task {
   switch (answered.kind) {
     case 'changed':
       return answered.task
@@ -186,6 +196,8 @@ function changed(answered: Changed, taskId: string, rule: string): Task {
       throw otherVersion(answered.task.version)
     case 'unchanged':
       throw wrongStatus(answered.task, rule)
+    case 'full':
+      throw noRoomFor(answered.task, random)
     case 'unknown':
       throw unknownTask(taskId)
   }

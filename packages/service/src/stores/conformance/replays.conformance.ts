@@ -41,6 +41,24 @@ export function examineReplays(open: OpenStore): void {
       assert.equal((await get(two)).progress.replayId, REPLAY_ID)
     })
 
+    it('brings nothing back that finds no room to wait in, alone or with others: it stays a dead letter', async () => {
+      const { store, ended, addMany, get, clock } = await sit(open)
+      const dead = [await ended(giveUp), await ended(giveUp), await ended(giveUp)] as const
+      await addMany(2)
+      const limits = { perLane: 4, total: 1_000 }
+      const asks = dead.map(task => ask(task, clock.now()))
+      assert.deepEqual((await store.replayMany(asks, limits)).results, ['changed', 'changed', 'full'])
+      const answer = await store.replay({ ...asks[2]!, limits })
+      assert.deepEqual(answer, { now: clock.now(), kind: 'full', task: dead[2] })
+      assert.deepEqual(await get(dead[2]), dead[2])
+      assert.equal((await store.replayCounts(REPLAY_ID)).moved, 2)
+      assert.deepEqual((await store.replayMany(asks, { perLane: 5, total: 1_000 })).results, [
+        'unchanged',
+        'unchanged',
+        'changed',
+      ])
+    })
+
     it('is told to the steward, with the first turn', async () => {
       const { store, ended, clock } = await sit(open)
       const dead = [await ended(giveUp), await ended(giveUp)]

@@ -99,7 +99,10 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
     attemptNow: (taskId, ask = {}) =>
       apply(now => noted(ask.audit, now, attemptNow(book, hints, { ...ask, taskId }, now))),
     replay: ask => apply(now => noted(ask.audit, now, replay(book, hints, ask, now))),
-    replayMany: asks => apply(now => ({ results: asks.map(ask => replay(book, hints, ask, now).kind) })),
+    replayMany: (asks, limits) =>
+      apply(now => ({
+        results: asks.map(ask => replay(book, hints, { ...ask, ...(limits && { limits }) }, now).kind),
+      })),
 
     get: taskId => read(() => book.find(taskId)?.task),
     attempts: ask => read(() => attempts(book, ask)),

@@ -1,3 +1,4 @@
+import { fullScope } from '../../task/backlog.ts'
 import type { Task } from '../../task/task.ts'
 import type { AttemptNow, Changed, Operating, Replay } from '../task-store.ts'
 import type { Book } from './book.ts'
@@ -46,12 +47,14 @@ export function attemptNow(
 }
 
 export function replay(book: Book, hints: HintBoard, ask: Replay, now: number): Changed {
-  const { taskId, generation, progress, dueAt = now, ifVersion } = ask
+  const { taskId, generation, progress, dueAt = now, ifVersion, limits } = ask
   const entry = book.find(taskId)
   if (entry === undefined) return { kind: 'unknown' }
   if (isOther(entry.task, ifVersion)) return { kind: 'conflict', task: entry.task }
   const { state, policyId, progress: present } = entry.task
   if (state.status !== 'EXHAUSTED' || present.generation !== generation) return { kind: 'unchanged', task: entry.task }
+  if (limits !== undefined && fullScope(book.waitingBeside(entry.task), limits) !== undefined)
+    return { kind: 'full', task: entry.task }
   const queue = { policyId, kind: 'first', rank: 'low' } as const
   const nextAttemptAt = Math.max(now, dueAt)
   const task = book.write(entry, { state: { status: 'PENDING', nextAttemptAt, queue }, progress })

@@ -108,8 +108,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
       const { now, answer } = await threads.write('replay', ask)
       return { now, ...answer }
     },
-    async replayMany(asks) {
-      const { now, answer } = await threads.write('replayMany', asks)
+    async replayMany(asks, limits) {
+      const { now, answer } = await threads.write('replayMany', { asks, ...(limits && { limits }) })
       return { now, results: answer }
     },
 

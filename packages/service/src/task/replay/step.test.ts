@@ -66,7 +66,8 @@ describe('turns', () => {
           const counts = someCounts({ waiting: turns.filter(turn => turn > now).length })
           const taken = turnsOf(replay, counts, now)
           turns.push(...taken)
-          if (taken.length > 0) replay = afterMove(replay, { taken, nextCursor: 'on' }, { counts, now })
+          if (taken.length > 0)
+            replay = afterMove(replay, { taken, isWalked: false, nextCursor: 'on' }, { counts, now })
         }
         const gapMs = 1_000 / ratePerSecond
         for (const [at, turn] of turns.entries())

@@ -118,17 +118,20 @@ export function turnsOf(replay: ReplayDocument, { moved, waiting }: ReplayCounts
 export interface MovedStep {
   /** The turns that were taken. */
   readonly taken: readonly number[]
-  readonly nextCursor?: string
+  /** Nothing of the selection is left. */
+  readonly isWalked: boolean
+  /** Where to go on; undefined: at its beginning. */
+  readonly nextCursor: string | undefined
 }
 
 export function afterMove(
   replay: ReplayDocument,
-  { taken, nextCursor }: MovedStep,
+  { taken, isWalked, nextCursor }: MovedStep,
   { counts, now }: ReplayMoment,
 ): ReplayDocument {
   const { cursor: _, ...rest } = replay
   const last = taken.at(-1)
-  const place = nextCursor === undefined ? { isWalked: true } : { cursor: nextCursor }
+  const place = { ...(isWalked && { isWalked }), ...(nextCursor !== undefined && { cursor: nextCursor }) }
   const nextAt = last === undefined ? replay.nextAt : last + 1_000 / replay.ratePerSecond
   const moved = { ...rest, ...place, nextAt }
   return isPulseDue(replay, now) ? withPulse(moved, counts, now) : moved

@@ -1,3 +1,4 @@
+import { fullScope } from '../../../task/backlog.ts'
 import { queueKey, queueOf } from '../../../task/lane.ts'
 import type { Queue } from '../../../task/task.ts'
 import type { AttemptNow, Changed, Operating, Replay } from '../../task-store.ts'
@@ -14,8 +15,12 @@ export interface OperatedTask extends Operating {
 
 export type HurriedTask = OperatedTask & AttemptNow
 
+export interface ReplayManyAsk extends Pick<Replay, 'limits'> {
+  readonly asks: readonly Replay[]
+}
+
 /** What an operator wants of one task, if its status allows it. */
-type Operation = (task: Operated) => boolean
+type Operation = (task: Operated) => 'changed' | 'unchanged' | 'full'
 
 interface Operated {
   readonly seq: number
@@ -27,18 +32,18 @@ export function cancel(writer: Writer, ask: OperatedTask): Changed {
   const { leases, lanes, waiting } = writer
   const { taskId } = ask
   return operate(writer, ask, ({ seq, standing }) => {
-    if (standing.status !== 'PENDING') return standing.status === 'CANCELLED'
+    if (standing.status !== 'PENDING') return standing.status === 'CANCELLED' ? 'changed' : 'unchanged'
     const lease = leases.find(taskId)
     if (lease !== undefined) {
       if (!lease.cancelRequested) leases.markCancelled(lease)
-      return true
+      return 'changed'
     }
     const { queueId, dueAt } = standing
     const [, , , version] = waiting.find(queueId, dueAt, seq)!
     waiting.remove(queueId, dueAt, seq)
     const { lane } = lanes.queueBy(queueId)
     end(writer, { seq, lane, standing, version: version + 1, from: 'PENDING', status: 'CANCELLED', reason: null })
-    return true
+    return 'changed'
   })
 }
 
@@ -47,14 +52,14 @@ export function attemptNow(writer: Writer, ask: HurriedTask): Changed {
   const { now, leases, lanes, waiting } = writer
   const { taskId, rank = 'urgent' } = ask
   return operate(writer, ask, ({ seq, standing }) => {
-    if (standing.status !== 'PENDING' || leases.find(taskId) !== undefined) return false
+    if (standing.status !== 'PENDING' || leases.find(taskId) !== undefined) return 'unchanged'
     const { queueId, dueAt, progress } = standing
     const [, , , version] = waiting.find(queueId, dueAt, seq)!
     waiting.remove(queueId, dueAt, seq)
     const { key, lane } = lanes.queueBy(queueId)
     const queue: Queue = { ...queueOf(key), rank }
     wait(writer, { seq, lane, standing, queue, version: version + 1, progress, dueAt: now })
-    return true
+    return 'changed'
   })
 }
 
@@ -63,15 +68,20 @@ export function replay(writer: Writer, ask: Replay): Changed {
   return operate(writer, ask, task => bringBack(writer, ask, task))
 }
 
-export function replayMany(writer: Writer, asks: readonly Replay[]): Changed['kind'][] {
-  return asks.map(ask => operateOn(writer, ask, task => bringBack(writer, ask, task)))
+export function replayMany(writer: Writer, { asks, ...rest }: ReplayManyAsk): Changed['kind'][] {
+  return asks.map(ask => operateOn(writer, ask, task => bringBack(writer, { ...ask, ...rest }, task)))
 }
 
-function bringBack(writer: Writer, { generation, ...ask }: Replay, { seq, standing }: Operated): boolean {
+function bringBack(
+  writer: Writer,
+  { generation, limits, ...ask }: Replay,
+  { seq, standing }: Operated,
+): ReturnType<Operation> {
   const { now, dead, lanes, replays, tasks } = writer
   const [presentGeneration] = standing.progress
-  if (standing.status !== 'EXHAUSTED' || presentGeneration !== generation) return false
+  if (standing.status !== 'EXHAUSTED' || presentGeneration !== generation) return 'unchanged'
   const { policyId, lane: laneName } = tasks.identityOf(seq)
+  if (limits !== undefined && fullScope(lanes.waitingBeside(laneName), limits) !== undefined) return 'full'
   const lane = lanes.find(laneName)!
   const queue: Queue = { policyId, kind: 'first', rank: 'low' }
   const dueAt = Math.max(now, ask.dueAt ?? now)
@@ -80,7 +90,7 @@ function bringBack(writer: Writer, { generation, ...ask }: Replay, { seq, standi
   wait(writer, { seq, lane, standing, queue, version: standing.version + 1, progress, dueAt })
   lanes.move(lane, 'EXHAUSTED', 'PENDING')
   replays.countMoved(ask.progress.replayId ?? null)
-  return true
+  return 'changed'
 }
 
 function operate(writer: Writer, ask: OperatedTask, operation: Operation): Changed {
@@ -93,7 +103,7 @@ function operateOn(writer: Writer, { taskId, ifVersion }: OperatedTask, operatio
   const seq = tasks.seqOf(taskId)
   if (seq === undefined) return 'unknown'
   if (ifVersion !== undefined && whole.byId(taskId)!.version !== ifVersion) return 'conflict'
-  return operation({ seq, standing: log.standingOf(seq)! }) ? 'changed' : 'unchanged'
+  return operation({ seq, standing: log.standingOf(seq)! })
 }
 
 interface Wait {

@@ -41,7 +41,15 @@ import type { DueCallbacks } from '../tables/callbacks.ts'
 import { putBody, sweepBodies } from './bodies.ts'
 import { claim, endedLeases, type ClaimReply } from './claim.ts'
 import { enqueue, type EnqueueAsk } from './enqueue.ts'
-import { attemptNow, cancel, replay, replayMany, type HurriedTask, type OperatedTask } from './operate.ts'
+import {
+  attemptNow,
+  cancel,
+  replay,
+  replayMany,
+  type HurriedTask,
+  type OperatedTask,
+  type ReplayManyAsk,
+} from './operate.ts'
 import { putPolicy } from './put-policy.ts'
 import { recount } from './recount.ts'
 import { release } from './release.ts'
@@ -69,7 +77,7 @@ export interface WriterVerbs {
   cancel(ask: OperatedTask): Changed
   attemptNow(ask: HurriedTask): Changed
   replay(ask: Replay): Changed
-  replayMany(asks: readonly Replay[]): Changed['kind'][]
+  replayMany(ask: ReplayManyAsk): Changed['kind'][]
   replayCounts(replayId: string): ReplayCounts
   forgetReplay(replayId: string): null
   get(taskId: string): Task | undefined
