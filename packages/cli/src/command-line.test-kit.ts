@@ -98,6 +98,7 @@ async function inThisProcess(
   }
   const exitCode = await runProgram(words, COMMANDS, {
     write: data => void stdout!.push(data),
+    writeOrLose: data => void stdout!.push(data),
     tell: conversation => void stderr!.push(conversation),
     out: screen,
     err: screen,

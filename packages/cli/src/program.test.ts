@@ -86,6 +86,7 @@ describe('the program', () => {
     const screen = { isTerminal: true, columns: 80, rows: 24, hasColors: false, isAscii: false }
     const terminal: Terminal = {
       write: () => assert.fail('no answer'),
+      writeOrLose: () => assert.fail('no answer'),
       tell: text => void told.push(text),
       out: screen,
       err: screen,

@@ -42,6 +42,8 @@ export interface ServiceOptions {
   readonly isDevelopment: boolean
   /** Where log lines go, one JSON document each. */
   readonly log: (line: string) => void
+  /** How many of them could not be written so far, where somebody counts. */
+  readonly lostLogLines?: () => number
   readonly logLevel: 'info' | 'error'
   /** Hears what is done, besides metrics and log. */
   readonly events?: DispatchEvents & OperatorEvents
@@ -86,7 +88,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   ]
   const target = createHttpTarget({ rules, connections: config.concurrency })
   const lag = watchLoopLag(clock)
-  const metrics = createServiceMetrics({ read: () => readService(store, dispatcher, lag) })
+  const metrics = createServiceMetrics({
+    read: () => readService(store, dispatcher, lag),
+    ...(options.lostLogLines && { lostLogLines: options.lostLogLines }),
+  })
   const live = {
     stream: new EventStream({ clock, now, instance: randomUUID().slice(0, 8) }),
     series: new SeriesBook({ now }),

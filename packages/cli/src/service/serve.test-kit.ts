@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,6 +17,7 @@ export interface RunningProgram {
   printed(): string
   kill(signal: NodeJS.Signals): void
   /** Nobody reads it from now on. */
+  closeStdout(): void
   closeStderr(): void
   readonly exitCode: Promise<number | null>
 }
@@ -28,13 +29,18 @@ export function temporaryDirectory(): string {
 }
 
 /** `secondwind dev` or `serve` as a process of its own, once it says where it listens. */
-export async function startProgram(words: readonly string[]): Promise<RunningProgram> {
+export async function startProgram(
+  words: readonly string[],
+  { outputTo }: { readonly outputTo?: string } = {},
+): Promise<RunningProgram> {
+  const out = outputTo === undefined ? undefined : openSync(outputTo, 'w')
   const child = spawn(process.execPath, ['--conditions=@secondwind/source', MAIN, ...words], {
     env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', out ?? 'pipe', 'pipe'],
   })
+  if (out !== undefined) closeSync(out)
   let printed = ''
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk))
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk))
   const exitCode = once(child, 'close').then(([code]) => code as number | null)
   onTestFinished(async () => {
     child.kill('SIGKILL')
@@ -42,7 +48,7 @@ export async function startProgram(words: readonly string[]): Promise<RunningPro
   })
   let said = ''
   const introduction = await new Promise<string>((resolve, reject) => {
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    child.stderr!.setEncoding('utf8').on('data', (chunk: string) => {
       said += chunk
       if (/API {2,}http\S+/.test(said)) resolve(said)
     })
@@ -55,7 +61,8 @@ export async function startProgram(words: readonly string[]): Promise<RunningPro
     said: () => said,
     printed: () => printed,
     kill: signal => void child.kill(signal),
-    closeStderr: () => void child.stderr.destroy(),
+    closeStdout: () => void child.stdout?.destroy(),
+    closeStderr: () => void child.stderr!.destroy(),
     exitCode,
   }
 }

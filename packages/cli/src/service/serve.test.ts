@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { seededRandom } from '@secondwind/resilience/testing'
 import { describe, it, onTestFinished, vi } from 'vitest'
 import { secondwind } from '../command-line.test-kit.ts'
-import { startProgram, temporaryDirectory } from './serve.test-kit.ts'
+import { startProgram, temporaryDirectory, type RunningProgram } from './serve.test-kit.ts'
 
 // Processes, sockets and disks take as long as the machine lets them.
 vi.setConfig({ testTimeout: 180_000 })
@@ -54,6 +54,17 @@ async function post(url: string, body: object): Promise<Shown | undefined> {
 
 const read = async (url: string, taskId: string): Promise<Shown> =>
   (await (await fetch(`${url}/retry-tasks/${taskId}`)).json()) as Shown
+
+/** Attempts that fail are in the log; once two of them are lost that must have been said once. */
+async function lostLines(program: RunningProgram, warning: RegExp): Promise<void> {
+  const { url } = program
+  for (let lost = 0; lost < 2; await sleep(20)) {
+    await post(url, { targetUrl: `${url}/_flaky/400x1`, method: 'POST', policy: { maxAttempts: 1 } })
+    const metrics = await (await fetch(`${url}/metrics`)).text()
+    lost = Number(/^retry_log_lines_lost_total (\d+)$/m.exec(metrics)![1])
+  }
+  assert.equal(program.said().match(warning)?.length, 1, program.said())
+}
 
 describe('secondwind dev', () => {
   it('says where it listens, where the data is, and a curl line that works as it stands', async () => {
@@ -148,6 +159,25 @@ describe('secondwind serve', () => {
   it('ends with 0 though nobody listens to what it says on stderr any more', async () => {
     const program = await startProgram(['serve', '--port', '0', '--data', temporaryDirectory()])
     program.closeStderr()
+    program.kill('SIGTERM')
+    assert.equal(await program.exitCode, 0)
+  })
+
+  const aFullDisk = { outputTo: '/dev/full' }
+  it.runIf(existsSync('/dev/full')).each(['serve', 'dev'])(
+    'goes on when the disk of its log is full: %s',
+    async name => {
+      const program = await startProgram([name, '--port', '0', '--data', temporaryDirectory()], aFullDisk)
+      await lostLines(program, /stdout cannot be written \(.*ENOSPC.*\); the service goes on/g)
+      program.kill('SIGTERM')
+      assert.equal(await program.exitCode, 0)
+    },
+  )
+
+  it.each(['serve', 'dev'])('goes on when nobody reads its log any more: %s', async name => {
+    const program = await startProgram([name, '--port', '0', '--data', temporaryDirectory()])
+    program.closeStdout()
+    await lostLines(program, /nobody reads stdout any more; the service goes on without its log/g)
     program.kill('SIGTERM')
     assert.equal(await program.exitCode, 0)
   })

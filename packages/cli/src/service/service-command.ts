@@ -6,6 +6,7 @@ import { Failure, problemsFailure } from '../failure.ts'
 import { retyped, typed, typedWith } from '../input/typed.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { introduce } from './introduction.ts'
+import { lossyOutput } from './lossy-output.ts'
 import { narrate } from './narrator.ts'
 import { problemsOfUnknown, SETTING_OPTIONS, settingsOf } from './settings.ts'
 import { untilAskedToEnd } from './signals.ts'
@@ -41,9 +42,11 @@ async function run(call: Call, isDevelopment: boolean): Promise<ExitCode> {
 }
 
 /** People read a line for each attempt; programs read the log, which for people holds only what went wrong. */
-function voiceOf(isForPeople: boolean, terminal: Terminal): Pick<ServiceOptions, 'log' | 'logLevel' | 'events'> {
-  if (!isForPeople) return { log: terminal.write, logLevel: 'info' }
-  return { log: terminal.tell, logLevel: 'error', events: narrate(terminal) }
+function voiceOf(isForPeople: boolean, terminal: Terminal): Omit<ServiceOptions, 'config' | 'isDevelopment'> {
+  const { write, lostLines } = lossyOutput(terminal)
+  if (!isForPeople) return { log: write, lostLogLines: lostLines, logLevel: 'info' }
+  const events = narrate({ write, out: terminal.out })
+  return { log: terminal.tell, lostLogLines: lostLines, logLevel: 'error', events }
 }
 
 async function start(options: ServiceOptions, call: Call): Promise<Service> {

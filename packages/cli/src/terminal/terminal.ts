@@ -5,6 +5,8 @@ import type { ReadStream, WriteStream } from 'node:tty'
 /** Where a command is run: stdout is data, stderr is conversation. */
 export interface Terminal {
   readonly write: (data: string) => void
+  /** Writes for a program that goes on where it cannot: `onEnd` hears why not, or nothing. */
+  readonly writeOrLose: (data: string, onEnd: (error?: Error | null) => void) => void
   readonly tell: (conversation: string) => void
   readonly out: Screen
   readonly err: Screen
@@ -29,12 +31,14 @@ const WIDEST = 160
 const USUAL_COLUMNS = 80
 const USUAL_ROWS = 24
 
-/** What cannot be written to stdout is told to `onLost`. */
+/** What cannot be written to stdout is told to `onLost`, unless whoever wrote it bears that. */
 export function systemTerminal(onLost: (error: Error) => void): Terminal {
   const { stdin, stdout, stderr } = process
   const canAsk = stdin.isTTY && stderr.isTTY
+  const borne = new WeakSet<Error>()
   // A reader that has seen enough, such as `head`, is no error.
   stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (borne.has(error)) return
     if (error.code === 'EPIPE') process.exit()
     onLost(error)
   })
@@ -42,6 +46,12 @@ export function systemTerminal(onLost: (error: Error) => void): Terminal {
   stderr.on('error', () => undefined)
   return {
     write: data => void stdout.write(data),
+    writeOrLose: (data, onEnd) =>
+      void stdout.write(data, error => {
+        // The stream tells whoever wrote before it tells everybody.
+        if (error) borne.add(error)
+        onEnd(error)
+      }),
     tell: conversation => void stderr.write(conversation),
     out: screenOf(stdout),
     err: screenOf(stderr),

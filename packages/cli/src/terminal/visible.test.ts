@@ -30,7 +30,7 @@ describe('what comes from elsewhere', () => {
 describe('a guarded terminal', () => {
   const written = (text: string): string => {
     const texts: string[] = []
-    guarded({ write: data => void texts.push(data), tell: () => undefined }).write(text)
+    guarded({ write: data => void texts.push(data), writeOrLose: () => undefined, tell: () => undefined }).write(text)
     return texts.join('')
   }
 

@@ -25,11 +25,14 @@ export function visibleLines(text: string): string {
 }
 
 /** The same terminal, which obeys nobody but this program. */
-export function guarded<Guarded extends Pick<Terminal, 'write' | 'tell' | 'ask'>>(terminal: Guarded): Guarded {
+export function guarded<Guarded extends Pick<Terminal, 'write' | 'writeOrLose' | 'tell' | 'ask'>>(
+  terminal: Guarded,
+): Guarded {
   const { ask } = terminal
   return {
     ...terminal,
     write: data => terminal.write(guardedText(data)),
+    writeOrLose: (data, onEnd) => terminal.writeOrLose(guardedText(data), onEnd),
     tell: conversation => terminal.tell(guardedText(conversation)),
     ...(ask && { ask: (question: string) => ask(visibleLines(question)) }),
   }

@@ -245,6 +245,17 @@ describe('what was ordered', () => {
   })
 })
 
+describe('the log', () => {
+  it('is missed by the lines that were lost so far', async () => {
+    let lost = 0
+    const { scrape } = setting({}, { lostLogLines: () => lost })
+    assert.deepEqual(samples(await scrape(), 'retry_log_lines_lost_total'), ['0'])
+    lost = 3
+    await scrape()
+    assert.deepEqual(samples(await scrape(), 'retry_log_lines_lost_total'), ['3'])
+  })
+})
+
 describe('the text', () => {
   const NAMES = [
     'retry_attempts_total',
@@ -267,6 +278,7 @@ describe('the text', () => {
     'retry_destination_oldest_due_seconds',
     'retry_destination_breaker_state',
     'retry_replay_moved_total',
+    'retry_log_lines_lost_total',
   ]
   const full = (): Promise<string> => {
     const { events, scrape } = setting({ lanes: [laneAt('https://a.example', 1)] })

@@ -6,6 +6,8 @@ import { Gauges, type ServiceReading } from './gauges.ts'
 export interface MetricsOptions {
   /** Asked at every scrape: nothing is polled. It must not fail; a store that does is left out of its answer. */
   readonly read: () => Promise<ServiceReading>
+  /** Lines of the log that could not be written, so far. */
+  readonly lostLogLines?: () => number
   /** So many policies have series of their own; what comes later is `other`. */
   readonly mostPolicies?: number
   /** So many destinations, those with the longest backlogs; the rest are added up as `other`. */
@@ -13,7 +15,7 @@ export interface MetricsOptions {
 }
 
 /** Whoever chooses names, a scrape stays below four thousand lines. */
-const DEFAULT_METRICS = { mostPolicies: 100, mostDestinations: 100 } as const
+const DEFAULT_METRICS = { mostPolicies: 100, mostDestinations: 100, lostLogLines: () => 0 } as const
 
 export interface ServiceMetrics {
   /** To be told what happens. */
@@ -26,7 +28,7 @@ export interface ServiceMetrics {
 
 /** What the service counts, in the words of Prometheus; in a registry of its own, for the library's set has names in common. */
 export function createServiceMetrics(options: MetricsOptions): ServiceMetrics {
-  const { read, mostPolicies, mostDestinations } = { ...DEFAULT_METRICS, ...options }
+  const { read, lostLogLines, mostPolicies, mostDestinations } = { ...DEFAULT_METRICS, ...options }
   const registry = new Registry()
   const events = new CountedEvents(registry, mostPolicies)
   const gauges = new Gauges(registry, mostDestinations)
@@ -35,11 +37,18 @@ export function createServiceMetrics(options: MetricsOptions): ServiceMetrics {
     help: 'Dead letters that replays of many brought back.',
     registers: [registry],
   })
+  const lost = new Counter({
+    name: 'retry_log_lines_lost_total',
+    help: 'Lines of the log that could not be written.',
+    registers: [registry],
+  })
   return {
     events,
     replaysMoved: count => moved.inc(count),
     async scrape() {
       gauges.show(await read())
+      lost.reset()
+      lost.inc(lostLogLines())
       return { contentType: registry.contentType, text: await registry.metrics() }
     },
   }
