@@ -97,11 +97,11 @@ describe('client.events', () => {
   })
 
   it('throws at once what is no event of the service, and says so', async () => {
-    for (const data of ['notjson', '7', 'null', '[]']) {
+    for (const data of ['notjson', '7', 'null', '[]', '{"at":1}']) {
       const scripted = scriptedClient([stream(`${frame(1)}event: task\ndata: ${data}\n\n`)])
       await assert.rejects(heard(scripted, 2), (error: unknown) => {
         assert.ok(error instanceof ServiceError && error.code === 'unexpected-answer', String(error))
-        assert.match(error.detail, /an event task holds no JSON object/)
+        assert.match(error.detail, /an event task does not hold what it should/)
         return true
       })
       assert.equal(scripted.server.requests.length, 1)

@@ -134,24 +134,32 @@ class Silence implements Alarm {
 /** Undefined for what is no event, or one that only a newer client knows. */
 function eventOf({ event, id = '' }: Frame): ServiceEvent | undefined {
   if (event === undefined || !Object.hasOwn(TYPES, event.type)) return undefined
-  const data = readJson(event.data)
-  if (!check.isRecord(data))
-    throw new ServiceError({
-      asked: 'GET /events',
-      status: 200,
-      code: 'unexpected-answer',
-      detail: `an event ${event.type} holds no JSON object: is it the right address, and no proxy in between?`,
-    })
-  return { type: event.type, eventId: id, ...data } as unknown as ServiceEvent
+  const told: unknown = withName(readJson(event.data), { type: event.type, eventId: id })
+  if (isServiceEvent(told)) return told
+  throw new ServiceError({
+    asked: 'GET /events',
+    status: 200,
+    code: 'unexpected-answer',
+    detail: `an event ${event.type} does not hold what it should: is it the right address, and no proxy in between?`,
+  })
 }
 
-const TYPES: { readonly [type in EventType]: true } = {
-  task: true,
-  counters: true,
-  destination: true,
-  control: true,
-  replay: true,
-  gap: true,
+function withName(data: unknown, name: { readonly type: string; readonly eventId: string }): unknown {
+  return check.isRecord(data) ? { ...data, ...name } : undefined
+}
+
+/** By the field that none of its type is without; the others are taken at the service's word, as in every answer. */
+function isServiceEvent(told: unknown): told is ServiceEvent {
+  return check.isRecord(told) && Object.hasOwn(told, TYPES[told['type'] as EventType])
+}
+
+const TYPES: { readonly [type in EventType]: string } = {
+  task: 'taskId',
+  counters: 'tasks',
+  destination: 'destination',
+  control: 'controlId',
+  replay: 'replayId',
+  gap: 'because',
 }
 
 const FIELDS: { readonly [field in keyof EventFilter]-?: check.FieldCheck } = {

@@ -1,3 +1,4 @@
+import type { ControlEvent } from '@secondwind/client'
 import type { KnownControl, StandingOrders } from '../steering/standing-orders.ts'
 import { isInForce } from '../task/control.ts'
 import type { EventStream, Told } from './stream/event-stream.ts'
@@ -36,12 +37,14 @@ export class ControlTidings {
 
 /** For whom it holds; for everybody where it is nobody's own. */
 function controlTold(control: KnownControl, isOn: boolean): Told {
-  const { scope, tenant } = control
+  const { tenant, ...told } = control
+  const { scope } = told
+  const data: Omit<ControlEvent, 'at'> = { ...told, isInForce: isOn }
   const whose = scope.kind === 'tenant' ? scope.tenant : scope.kind === 'all' ? undefined : tenant
   return {
     type: 'control',
     ...(whose !== undefined && { tenant: whose }),
     ...(scope.kind === 'destination' && { destination: scope.destination }),
-    data: { ...control, isInForce: isOn },
+    data,
   }
 }

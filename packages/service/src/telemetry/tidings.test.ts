@@ -63,6 +63,10 @@ describe('a kill switch', () => {
       { ...STORM, controlId: 'c4', scope: { kind: 'destination', destination } },
     ]
     controls.look()
+    assert.ok(
+      told.every(({ data }) => !('tenant' in data)),
+      'the listener knows who it is',
+    )
     assert.deepEqual(
       told.map(({ tenant, destination: to }) => [tenant, to]),
       [
