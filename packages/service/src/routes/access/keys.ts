@@ -10,7 +10,7 @@ import { documentOf, type OperatorRecord } from '../../stores/task-store.ts'
 import { EVERY_TENANT } from '../../task/lane.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
-import { changedMeanwhile } from './changed-meanwhile.ts'
+import { changedMeanwhile, pathOf, replaceRecord } from './one-record.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { bindCursor, openCursor } from '../requests/bound-cursor.ts'
 import { callerOf } from '../requests/caller.ts'
@@ -29,7 +29,7 @@ const QUERY = parameters({
     Type.Boolean({ description: 'Of every tenant and of operators, as an operator sees them who names no tenant.' }),
   ),
 })
-const KEY_PATH = parameters({ keyId: Type.String({ pattern: '^[0-9a-f]{16}$', 'x-takes': 'the id of a key' }) })
+const KEY_PATH = pathOf('key')
 const REASON_QUERY = parameters({ reason: Type.Optional(reasonField) })
 
 const WITH_VERSION = { etag: 'Its version.' }
@@ -129,22 +129,18 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
     async (request, reply) => {
       const { overlapMs = USUAL_OVERLAP_MS, reason } = request.body
       const record = await ownKey(request, context)
-      refuseOtherVersion(request, record)
       const document = documentOf<KeyDocument>(record)
       const { secret } = newKeyText(randomBytes)
       const until = clock.now() + overlapMs
-      const rotated = { ...document, hashes: overlapped({ hash: hashOf(secret) }, document.hashes, until) }
-      const written = await store.writeRecord({
-        ...namesOf(record),
-        document: rotated,
-        ifVersion: record.version,
+      const rotated = await replaceRecord(store, request, {
+        what: 'key',
+        record,
+        document: { ...document, hashes: overlapped({ hash: hashOf(secret) }, document.hashes, until) },
         audit: { ...lineBy(callerOf(request), 'key.rotate', record.id, reason), details: { overlapMs } },
       })
-      if (written.kind === 'conflict') refuseOtherVersion(request, written.record)
-      if (written.kind !== 'written') throw changedMeanwhile('key')
       await keys.load()
-      void reply.header('etag', etagOf(written.record.version))
-      return reply.send({ ...keyView(written.record), key: writeKey({ keyId: record.id, secret }) })
+      void reply.header('etag', etagOf(rotated.version))
+      return reply.send({ ...keyView(rotated), key: writeKey({ keyId: record.id, secret }) })
     },
   )
 
@@ -188,10 +184,13 @@ async function revoke(request: FastifyRequest<OneKey>, context: ApiContext): Pro
         detail:
           'No other key could make keys for good: make another operator’s key first, with the scope admin and without an end.',
       })
+    const { kind, id, tenant, version: ifVersion } = record
     const written = await store.writeRecord({
-      ...namesOf(record),
+      kind,
+      id,
+      tenant,
       document: null,
-      ifVersion: record.version,
+      ifVersion,
       ...(isOperators && { fence: { id: OPERATORS_FENCE, ifVersion: fence?.version ?? 0 } }),
       audit: lineBy(callerOf(request), 'key.revoke', record.id, request.query.reason),
     })
@@ -243,8 +242,4 @@ function keyView(record: OperatorRecord): Key {
     ...(overlapsUntil !== undefined && { overlapsUntil }),
     version: record.version,
   }
-}
-
-function namesOf({ kind, id, tenant }: OperatorRecord): Pick<OperatorRecord, 'kind' | 'id' | 'tenant'> {
-  return { kind, id, tenant }
 }

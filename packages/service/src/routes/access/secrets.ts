@@ -8,10 +8,10 @@ import { documentOf, type OperatorRecord } from '../../stores/task-store.ts'
 import { destinationFrom } from '../../task/destination.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
-import { changedMeanwhile } from './changed-meanwhile.ts'
+import { pathOf, replaceRecord } from './one-record.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { callerOf } from '../requests/caller.ts'
-import { etagOf, IF_MATCH, refuseOtherVersion } from '../requests/if-match.ts'
+import { etagOf, IF_MATCH } from '../requests/if-match.ts'
 import { readNumbers } from '../requests/query.ts'
 import { invalid } from '../requests/validation.ts'
 import { NEW_SECRET, reasonField, ROTATION, SECRET, USUAL_OVERLAP_MS } from '../schemas/access.ts'
@@ -21,9 +21,7 @@ import { operation } from '../schemas/operation.ts'
 import { pageOf, parameters } from '../schemas/schema.ts'
 
 const QUERY = parameters({ ...pageFields })
-const SECRET_PATH = parameters({
-  secretId: Type.String({ pattern: '^[0-9a-f]{16}$', 'x-takes': 'the id of a secret' }),
-})
+const SECRET_PATH = pathOf('secret')
 
 const WITH_VERSION = { etag: 'Its version.' }
 
@@ -129,23 +127,17 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
     async (request, reply) => {
       const { overlapMs = USUAL_OVERLAP_MS, reason } = request.body
       const record = await ownSecret(request, context)
-      refuseOtherVersion(request, record)
       const document = documentOf<SecretDocument>(record)
       const secret = newSecret()
-      const rotated = { ...document, secrets: overlapped({ secret }, document.secrets, clock.now() + overlapMs) }
-      const written = await store.writeRecord({
-        kind: 'secret',
-        id: record.id,
-        tenant: record.tenant,
-        document: { ...rotated },
-        ifVersion: record.version,
+      const rotated = await replaceRecord(store, request, {
+        what: 'secret',
+        record,
+        document: { ...document, secrets: overlapped({ secret }, document.secrets, clock.now() + overlapMs) },
         audit: { ...lineBy(callerOf(request), 'secret.rotate', subjectOf(document), reason), details: { overlapMs } },
       })
-      if (written.kind === 'conflict') refuseOtherVersion(request, written.record)
-      if (written.kind !== 'written') throw changedMeanwhile('secret')
       await secrets.load()
-      void reply.header('etag', etagOf(written.record.version))
-      return reply.send({ ...secretView(written.record), secret })
+      void reply.header('etag', etagOf(rotated.version))
+      return reply.send({ ...secretView(rotated), secret })
     },
   )
 
@@ -165,22 +157,9 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
     },
     async (request, reply) => {
       const record = await ownSecret(request, context)
-      refuseOtherVersion(request, record)
-      const written = await store.writeRecord({
-        kind: 'secret',
-        id: record.id,
-        tenant: record.tenant,
-        document: null,
-        ifVersion: record.version,
-        audit: lineBy(
-          callerOf(request),
-          'secret.delete',
-          subjectOf(documentOf<SecretDocument>(record)),
-          request.query.reason,
-        ),
-      })
-      if (written.kind === 'conflict') refuseOtherVersion(request, written.record)
-      if (written.kind !== 'removed') throw changedMeanwhile('secret')
+      const subject = subjectOf(documentOf<SecretDocument>(record))
+      const audit = lineBy(callerOf(request), 'secret.delete', subject, request.query.reason)
+      await replaceRecord(store, request, { what: 'secret', record, document: null, audit })
       await secrets.load()
       return reply.send(secretView(record))
     },
