@@ -5,7 +5,7 @@ import type { AttemptEnd } from './task.ts'
 /** What a dead letter died of. */
 export interface Death extends Lane {
   readonly reason: GiveUpReason
-  readonly lastAttempt?: AttemptEnd | undefined
+  readonly lastAttempt?: Partial<AttemptEnd> | undefined
 }
 
 /** The same text for tasks that died of the same thing, in every store and version; its hash is the name of the cause. */

@@ -78,6 +78,13 @@ export function newerFault(path: string, { is, known }: { is: number; known: num
   }
 }
 
+export function unfitFault(path: string, { is, why }: { is: number; why: string }): Fault {
+  return {
+    code: 'store-corrupt',
+    message: `${path} is not what a file of format ${is} should be (${why}); it was left as it is; start the version that wrote it, or restore it from a copy`,
+  }
+}
+
 export function inUseFault(path: string, pid?: number): Fault {
   const who = pid === undefined ? 'another process' : `process ${pid}`
   return { code: 'store-in-use', message: `${path} is in use by ${who}; stop that one, or choose another directory` }

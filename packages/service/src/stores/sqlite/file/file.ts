@@ -11,15 +11,12 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { connect, type Connection } from './connection.ts'
-import { errorOf, faultOf, foreignFault, inUseFault, leftLogFault, lockGoneFault, newerFault } from './faults.ts'
+import { errorOf, faultOf, foreignFault, inUseFault, leftLogFault, lockGoneFault } from './faults.ts'
 import { identify, isInPlace, type FileIdentity, type OpenedFiles } from './in-place.ts'
-import { MIGRATIONS } from './migrations.ts'
+import { APPLICATION_ID, migrate, numberOf } from './migrate.ts'
 
 export const DATA_FILE = 'tasks.db'
 export const LOCK_FILE = 'lock'
-
-/** Marks a file as ours: "2ndW" in the header that SQLite leaves to applications. */
-const APPLICATION_ID = 0x326e6457
 
 /** Before it, a checkpoint at the wrong moment could lose what was committed (SQLite's WAL-reset bug). */
 const OLDEST_SQLITE = [3, 51, 3]
@@ -216,20 +213,4 @@ function limitFile(connection: Connection, maxFileBytes: number): void {
 function refuseForeign(connection: Connection, path: string): void {
   const isEmpty = numberOf(connection, 'select count(*) from sqlite_schema') === 0
   if (!isEmpty && numberOf(connection, 'pragma application_id') !== APPLICATION_ID) throw errorOf(foreignFault(path))
-}
-
-/** Applies what the file lacks, each step as a whole. */
-export function migrate(connection: Connection, path: string, migrations: readonly string[] = MIGRATIONS): void {
-  const is = numberOf(connection, 'pragma user_version')
-  const known = migrations.length
-  if (is > known) throw errorOf(newerFault(path, { is, known }))
-  for (const [done, migration] of migrations.entries()) {
-    if (done < is) continue
-    const marks = `pragma application_id = ${APPLICATION_ID}; pragma user_version = ${done + 1};`
-    connection.exec(`begin immediate; ${migration}; ${marks} commit`)
-  }
-}
-
-function numberOf(connection: Connection, sql: string): number {
-  return connection.row<[number]>(sql)()![0]
 }

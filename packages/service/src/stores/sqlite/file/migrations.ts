@@ -1,8 +1,14 @@
+import type { Connection } from './connection.ts'
 import { FIRST_SCHEMA } from './first-schema.ts'
+import { countUnderWay } from './count-under-way.ts'
+import { renameCauses } from './rename-causes.ts'
+
+/** In SQL, or for what SQL cannot say. */
+export type Migration = string | ((connection: Connection) => void)
 
 /**
- * What the file holds. Each step is applied once, in one transaction, and never changed after a release: a later version
- * adds the next one.
+ * What the file holds. Each step is applied once, and never changed after it was committed, for somebody may have a file
+ * that it made: a later version adds the next one.
  *
  *   lane ──► queue ──► due ──┐
  *     │                      ▼            waiting: (queue, due instant, task)
@@ -15,7 +21,7 @@ import { FIRST_SCHEMA } from './first-schema.ts'
  *  3. Between two attempts in `log` a task has at most one row without an attempt: work per task stays bounded.
  *  4. Rows of `log` are in the order of `at`, and their numbers are never used again.
  */
-export const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly Migration[] = [
   FIRST_SCHEMA,
 
   // The end of a lease moves when its process is gone; when it began does not. An end that was moved already says too early
@@ -142,4 +148,7 @@ export const MIGRATIONS: readonly string[] = [
   update callback set lane = tenant || ' ' || callback_url;
   create index callback_of_lane on callback (lane);
   `,
+
+  countUnderWay,
+  renameCauses,
 ]
