@@ -137,7 +137,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     store,
     bodies,
     dispatching: dispatcher,
-    wakeReplays: () => replays.wake(),
+    wakeReplays: tenant => replays.wake(tenant),
     orders: dispatcher.orders,
     clock: clockWith(clock, now),
     wallNow: () => clock.now(),

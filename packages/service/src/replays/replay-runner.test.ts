@@ -89,7 +89,7 @@ describe('a plan', () => {
     await kill(1)
     await start()
     const replayId = await plan()
-    await clock.advance(900_000)
+    await clock.advance(902_000)
     const { status, endedFor } = await replayOf(replayId)
     assert.deepEqual([status, endedFor], ['CANCELLED', 'not-run'])
     const [line] = (await store.auditTrail({ subject: replayId, limit: 1 })).items
@@ -204,6 +204,65 @@ describe('a run', () => {
     await untilStatus(first, 'FINISHED')
     const { skipped } = await untilStatus(second, 'FINISHED')
     assert.deepEqual(skipped, [{ because: 'no-longer-dead', count: 60, sampleTaskIds: [] }])
+  })
+
+  it('goes at its rate, however many another tenant has and whatever it does with them at every moment', async () => {
+    const { kill, world, startRunner, plan, act, untilStatus, sentAt, clock, store, problems } = await aWorldOfReplays()
+    await kill(40)
+    await kill(1, { tenant: 'busy' })
+    const instance = world.start()
+    await clock.advance(20_000)
+    const restless: TaskStore = {
+      ...store,
+      record: ask => {
+        runner.wake('busy')
+        return store.record(ask)
+      },
+      records: ask => {
+        if (ask.tenant === 'busy') looks++
+        return store.records(ask)
+      },
+    }
+    let looks = 0
+    const runner = startRunner(instance, restless)
+    for (let n = 0; n < 30; n++) {
+      const replayId = await plan({ ratePerSecond: 0.01, canary: 0 }, 'busy')
+      await act(replayId, { kind: 'run' }, 'busy')
+    }
+    const replayId = await plan({ ratePerSecond: 20, canary: 0 })
+    await act(replayId, { kind: 'run' })
+    looks = 0
+    await untilStatus(replayId, 'FINISHED')
+    assert.deepEqual(
+      sentAt(),
+      Array.from({ length: 40 }, (_, at) => at * 50),
+    )
+    assert.ok(looks > 0 && looks <= 100, `${looks} looks in some five seconds`)
+    assert.deepEqual(problems, [])
+  })
+
+  it('goes on where a step for another tenant fails at every try', async () => {
+    const { kill, world, startRunner, plan, act, untilStatus, countsOf, clock, store, problems } =
+      await aWorldOfReplays()
+    await kill(20)
+    await kill(1, { tenant: 'broken' })
+    const instance = world.start()
+    await clock.advance(20_000)
+    let broken: string | undefined
+    startRunner(instance, {
+      ...store,
+      replayCounts: async replayId => {
+        assert.notEqual(replayId, broken, 'the counts are damaged')
+        return store.replayCounts(replayId)
+      },
+    })
+    broken = await plan({ canary: 0 }, 'broken')
+    await act(broken, { kind: 'run' }, 'broken')
+    const replayId = await plan({ canary: 0 })
+    await act(replayId, { kind: 'run' })
+    await untilStatus(replayId, 'FINISHED')
+    assert.equal((await countsOf(replayId)).moved, 20)
+    assert.ok(problems.length > 0)
   })
 
   it('loses and repeats nothing when its instance dies at any moment', async () => {

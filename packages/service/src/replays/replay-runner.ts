@@ -9,12 +9,21 @@ import type { AuditLine, BacklogLimits, TaskStore } from '../stores/task-store.t
 import { replayed } from '../task/accept.ts'
 import { NO_COUNTS, type ReplayCounts } from '../task/replay/counts.ts'
 import type { DeadLetter } from '../task/replay/dead-letter.ts'
-import { isUnderWay, overlap, type ReplayDocument } from '../task/replay/replay.ts'
+import { isUnderWay, type ReplayDocument } from '../task/replay/replay.ts'
 import { countPage, skippedBecause } from '../task/replay/selection.ts'
 import { afterMove, LOOKAHEAD_MS, nextStep, type ReplayMoment, type ReplayStep } from '../task/replay/step.ts'
 import { partitionOfTask } from '../task/task-id.ts'
 import { readCandidates } from './candidates.ts'
 import { findReplay, storedReplay, writeReplay, type StoredReplay } from './stored-replay.ts'
+import {
+  aheadOf,
+  firstDue,
+  newTenantReplays,
+  seeReplays,
+  turnAt,
+  type AwakeReplay,
+  type TenantReplays,
+} from './tenant-replays.ts'
 
 export interface ReplayRunnerOptions {
   readonly store: TaskStore
@@ -48,10 +57,8 @@ const MOST_MOVE_PAGES = 5
 export class ReplayRunner {
   readonly #options: ReplayRunnerOptions
   readonly #policies: Policies
-  /** All that are not at rest, as they were at the last look; also those that others look after. */
-  #awake: readonly StoredReplay[] = []
+  readonly #tenants = new Map<string, TenantReplays>()
   #lookedAt = -Infinity
-  #isLookDue = true
   #nap = new AbortController()
 
   constructor(options: ReplayRunnerOptions) {
@@ -59,9 +66,9 @@ export class ReplayRunner {
     this.#policies = new Policies(options.store, { read: async call => ({ value: await call() }) })
   }
 
-  /** One has changed: it is looked at now. */
-  wake(): void {
-    this.#isLookDue = true
+  /** One of a tenant's has changed: they are looked at now. */
+  wake(tenant: string): void {
+    this.#of(tenant).isLookDue = true
     this.#nap.abort()
   }
 
@@ -72,38 +79,53 @@ export class ReplayRunner {
       let napMs = LOOK_MS
       this.#nap = new AbortController()
       try {
-        napMs = await this.step()
-        if (this.#isLookDue) continue
+        napMs = await this.round()
       } catch (error) {
         if (!signal.aborted) onProblem(error)
-        this.#isLookDue = true
       }
       await clock.sleep(napMs, AbortSignal.any([signal, this.#nap.signal])).catch(() => undefined)
     }
   }
 
-  /** One step of each; answers how long there is nothing to do. */
-  async step(): Promise<number> {
+  /** One turn of each tenant; answers how long there is nothing to do. */
+  async round(): Promise<number> {
     const { now } = this.#options
-    if (this.#isLookDue || now() - this.#lookedAt >= LOOK_MS) await this.#look()
-    let napMs = LOOK_MS
-    for (const { replayId } of this.#awake) {
-      if (!this.#options.serves(partitionOfTask(replayId))) continue
-      const stored = await findReplay(this.#options.store, replayId)
-      if (stored !== undefined) napMs = Math.min(napMs, await this.#stepOf(stored))
+    if (now() - this.#lookedAt >= LOOK_MS) await this.#lookAtAll()
+    let nextAt = this.#lookedAt + LOOK_MS
+    for (const replays of this.#tenants.values()) {
+      if (turnAt(replays) <= now()) await this.#turnOf(replays)
+      nextAt = Math.min(nextAt, turnAt(replays))
     }
-    return napMs
+    return Math.max(0, nextAt - now())
   }
 
-  /** What is at rest has its step now, and is left alone until the next look. */
-  async #look(): Promise<void> {
-    const { store, now, serves } = this.#options
-    const lookedAt = now()
-    this.#isLookDue = false
+  async #lookAtAll(): Promise<void> {
+    const lookedAt = this.#options.now()
+    for (const replays of this.#tenants.values()) replays.isLookDue = false
+    const found = await this.#look()
+    for (const { tenant } of found) this.#of(tenant)
+    for (const [tenant, replays] of this.#tenants) {
+      const its = found.filter(stored => stored.tenant === tenant)
+      if (its.length > 0 || replays.isLookDue) seeReplays(replays, its, lookedAt)
+      else this.#tenants.delete(tenant)
+    }
+    this.#lookedAt = lookedAt
+  }
+
+  #of(tenant: string): TenantReplays {
+    const replays = this.#tenants.get(tenant) ?? newTenantReplays(tenant)
+    this.#tenants.set(tenant, replays)
+    return replays
+  }
+
+  /** Those that are not at rest, of one tenant or of all. What is at rest has its step now, and is left alone until the next look. */
+  async #look(tenant?: string): Promise<StoredReplay[]> {
+    const { store, serves } = this.#options
     const awake: StoredReplay[] = []
+    const ask = { kind: 'replay', limit: PAGE, ...(tenant !== undefined && { tenant }) } as const
     let cursor: string | undefined
     for (let pages = 0; pages < MOST_PAGES; pages++) {
-      const page = await store.records({ kind: 'replay', limit: PAGE, ...(cursor !== undefined && { cursor }) })
+      const page = await store.records({ ...ask, ...(cursor !== undefined && { cursor }) })
       for (const stored of page.items.map(storedReplay)) {
         if (stored.replay.status === 'PLANNING' || isUnderWay(stored.replay)) awake.push(stored)
         else if (serves(partitionOfTask(stored.replayId))) await this.#take(stored, NOTHING_KNOWN)
@@ -111,30 +133,49 @@ export class ReplayRunner {
       cursor = page.nextCursor
       if (cursor === undefined) break
     }
-    this.#awake = awake
-    this.#lookedAt = lookedAt
+    return awake
   }
 
-  async #stepOf(stored: StoredReplay): Promise<number> {
-    const { store } = this.#options
-    const { replayId, replay } = stored
-    // Somebody else's may have been set going before it, and not been seen yet.
-    if (isUnderWay(replay) && replay.start.at > this.#lookedAt) this.#isLookDue = true
-    if (this.#isLookDue) return 0
+  /** What fails for one tenant is tried again later, and keeps nobody else waiting. */
+  async #turnOf(replays: TenantReplays): Promise<void> {
+    const { now, onProblem } = this.#options
+    let next: AwakeReplay | undefined
+    try {
+      if (replays.isLookDue) await this.#lookAt(replays)
+      next = firstDue(replays)
+      if (next !== undefined && next.dueAt <= now()) next.dueAt = now() + (await this.#stepOf(next, replays))
+    } catch (error) {
+      onProblem(error)
+      if (next === undefined) replays.nextLookAt = now() + LOOK_MS
+      else next.dueAt = now() + LOOK_MS
+    }
+  }
+
+  async #lookAt(replays: TenantReplays): Promise<void> {
+    const lookedAt = this.#options.now()
+    replays.isLookDue = false
+    try {
+      seeReplays(replays, await this.#look(replays.tenant), lookedAt)
+    } catch (error) {
+      replays.isLookDue = true
+      throw error
+    }
+  }
+
+  async #stepOf({ stored: { replayId } }: AwakeReplay, replays: TenantReplays): Promise<number> {
+    const { store, serves } = this.#options
+    if (!serves(partitionOfTask(replayId))) return LOOK_MS
+    const stored = await findReplay(store, replayId)
+    if (stored === undefined) return LOOK_MS
+    const { replay } = stored
+    // Another may have been set going before it, and not been seen yet.
+    if (isUnderWay(replay) && replay.start.at > replays.lookedAt) {
+      replays.isLookDue = true
+      return 0
+    }
     const counts = replay.status === 'PLANNING' ? NO_COUNTS : await store.replayCounts(replayId)
-    const ahead = isUnderWay(replay) ? this.#aheadOf(stored) : undefined
+    const ahead = isUnderWay(replay) ? aheadOf(stored, replays) : undefined
     return this.#take(stored, { counts, ...(ahead !== undefined && { ahead }) })
-  }
-
-  /** The first of those that were set going earlier and send to the same destination. */
-  #aheadOf({ replayId, tenant, replay }: StoredReplay): string | undefined {
-    const isEarlier = (other: StoredReplay): boolean =>
-      other.replay.start.at < replay.start.at ||
-      (other.replay.start.at === replay.start.at && other.replayId < replayId)
-    const others = this.#awake.filter(
-      other => other.tenant === tenant && other.replayId !== replayId && isUnderWay(other.replay),
-    )
-    return others.find(other => isEarlier(other) && overlap(other.replay, replay))?.replayId
   }
 
   /** Answers how long the replay can be left alone. */
@@ -154,7 +195,7 @@ export class ReplayRunner {
       case 'become':
         await this.#write(stored, step.replay, moment.counts, auditOf(stored, step.replay))
         // Whoever waited for it can go on.
-        if (step.replay.status !== stored.replay.status) this.#isLookDue = true
+        if (isUnderWay(stored.replay) && !isUnderWay(step.replay)) this.#of(tenant).isLookDue = true
         return 0
       case 'forget':
         await store.forgetReplay(replayId)

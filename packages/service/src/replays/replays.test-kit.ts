@@ -15,7 +15,7 @@ import { actOnReplay, planReplay } from './operate-replays.ts'
 import { ReplayRunner } from './replay-runner.ts'
 import { findReplay } from './stored-replay.ts'
 
-const OPERATOR = { tenant: TENANT, actor: 'local' }
+const actor = 'local'
 const GOOD: Behaviour = { kind: 'answers', status: 200, ms: 20 }
 
 interface WorldOfReplays {
@@ -68,19 +68,19 @@ export async function aWorldOfReplays({ behaviourOf = () => GOOD, backlog }: Wor
       startRunner(instance)
       return instance
     },
-    plan: async (changes: Partial<ReplayPlan> = {}): Promise<string> => {
+    plan: async (changes: Partial<ReplayPlan> = {}, tenant = TENANT): Promise<string> => {
       const filter = { destination: 'https://api.example' }
       const plan = { ...PLAN_DEFAULTS, filter, ratePerSecond: 10, ...changes }
       const { now } = await store.health()
       const random = Uint8Array.from({ length: TASK_ID_BYTES }, () => Math.floor(world.random() * 256))
-      const stored = await planReplay(store, OPERATOR, { plan, now, random })
+      const stored = await planReplay(store, { tenant, actor }, { plan, now, random })
       assert.ok(stored !== undefined)
       await clock.advance(3_000)
       return stored.replayId
     },
-    act: async (replayId: string, action: ReplayAction): Promise<ReplayDocument> => {
+    act: async (replayId: string, action: ReplayAction, tenant = TENANT): Promise<ReplayDocument> => {
       const { now } = await store.health()
-      const answer = await actOnReplay(store, OPERATOR, { replayId, action, now: () => now })
+      const answer = await actOnReplay(store, { tenant, actor }, { replayId, action, now: () => now })
       assert.ok(answer.kind === 'done', answer.kind)
       return answer.stored.replay
     },

@@ -17,7 +17,7 @@ export interface ApiContext {
   readonly bodies: BodyStore
   readonly dispatching: Dispatching
   /** Tells whoever runs replays that one has changed. */
-  readonly wakeReplays: () => void
+  readonly wakeReplays: (tenant: string) => void
   /** What operators have ordered; whoever writes an order here has it read at once. */
   readonly orders: StandingOrders
   /**

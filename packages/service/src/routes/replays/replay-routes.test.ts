@@ -15,8 +15,9 @@ async function setting() {
     onProblem: error => assert.fail(String(error)),
   })
   const run = async (): Promise<void> => {
-    runner.wake()
-    for (let steps = 0; steps < 5; steps++) await runner.step()
+    runner.wake('default')
+    await clock.advance(50)
+    for (let rounds = 0; rounds < 5; rounds++) await runner.round()
   }
   return { served, run, ...served }
 }

@@ -79,7 +79,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
         random: bytes,
       })
       if (stored === undefined) throw tooMany()
-      wakeReplays()
+      wakeReplays(stored.tenant)
       return reply
         .code(201)
         .header('location', `/replays/${stored.replayId}`)
@@ -176,7 +176,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
         if (acted.kind === 'unknown') throw unknownReplay(replayId)
         if (acted.kind === 'conflict') throw otherVersion(acted.stored.version)
         if (acted.kind === 'refused') throw wrongStatus(acted.stored)
-        wakeReplays()
+        wakeReplays(acted.stored.tenant)
         void reply.header('etag', etagOf(acted.stored.version))
         return reply.send(await toldView(acted.stored, context))
       },
