@@ -15,7 +15,8 @@ import {
 import { KnownRoutes } from './answers/unknown-route.ts'
 import { addBodies } from './bodies/body-routes.ts'
 import { closeInTime } from './closing.ts'
-import type { ApiContext } from './context.ts'
+import { shareReading } from '../stores/read-turns.ts'
+import type { ApiContext, ApiSetting } from './context.ts'
 import { addDeadLetters } from './dead-letters.ts'
 import { addControls } from './controls/control-routes.ts'
 import { addOneDestination } from './destinations/destination-routes.ts'
@@ -43,7 +44,10 @@ import { addSeries } from './watching/series.ts'
 const NEVER_LOGGED = ['headers', '*.headers', 'body', '*.body']
 
 /** The HTTP API: checks, asks the store, answers. It listens when it is told to. */
-export function createApi(context: ApiContext): FastifyInstance {
+export function createApi(setting: ApiSetting): FastifyInstance {
+  const { asTenant, asOperator } = shareReading(setting.store)
+  const storeFor: ApiContext['storeFor'] = ({ isOperator }) => (isOperator ? asOperator : asTenant)
+  const context = { ...setting, store: asTenant, storeFor }
   const { log, limits, random } = context
   const ids = createRequestIds(random)
   const handleError = createErrorHandler(random)

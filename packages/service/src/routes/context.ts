@@ -11,7 +11,7 @@ import type { OperatorEvents } from '../telemetry/events.ts'
 import type { Live } from '../telemetry/live.ts'
 
 /** All that the API knows of the rest of the service. */
-export interface ApiContext {
+export interface ApiSetting {
   readonly store: TaskStore
   /** Where large bodies lie. */
   readonly bodies: BodyStore
@@ -48,6 +48,11 @@ export interface ApiContext {
   readonly log: LogSettings
   /** Adds routes that are no part of the API. */
   readonly practice?: (api: FastifyInstance) => void
+}
+
+/** What routes are given: lists of the store are read in the turn of whoever asks. */
+export interface ApiContext extends ApiSetting {
+  readonly storeFor: (caller: Pick<Caller, 'isOperator'>) => TaskStore
 }
 
 export interface ApiLimits {

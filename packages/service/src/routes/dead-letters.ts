@@ -30,7 +30,7 @@ const QUERY = parameters({
 
 /** `EXHAUSTED` tasks: what they died of, or which they are. */
 export function addDeadLetters(api: FastifyInstance, context: ApiContext): void {
-  const { store } = context
+  const { storeFor } = context
   api.get<{ Querystring: DeadLetterQuery }>(
     '/dead-letters',
     {
@@ -52,7 +52,9 @@ export function addDeadLetters(api: FastifyInstance, context: ApiContext): void 
     async (request, reply) => {
       const { causeId, destination, cursor, limit = DEFAULT_PAGE } = request.query
       const { group = causeId === undefined ? 'cause' : 'none' } = request.query
-      const { tenant } = callerOf(request)
+      const caller = callerOf(request)
+      const { tenant } = caller
+      const store = storeFor(caller)
       const place = { ...(destination !== undefined && { destination }) }
       const question = { ...place, causeId }
       const page = { ...openCursor(cursor, question), limit }

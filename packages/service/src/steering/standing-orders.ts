@@ -37,7 +37,9 @@ export class StandingOrders {
   #destinations: ReadonlyMap<string, KnownDestination> = new Map()
   #names: ReadonlyMap<string, string> = new Map()
   #version: number | undefined
+  /** The reading that was begun last, and the one that will follow it. */
   #reading: Promise<boolean> | undefined
+  #next: Promise<boolean> | undefined
 
   constructor(options: StandingOrdersOptions) {
     this.#options = options
@@ -83,24 +85,26 @@ export class StandingOrders {
   /** Whether what is known here is what the store had when it named this version; reads it if need be. */
   async upTo(version: number): Promise<boolean> {
     if (version === this.#version) return true
-    // One that is under way may have begun before that version: the next beat asks again.
-    if (this.#reading !== undefined || !(await this.#read())) return false
+    if (!(await this.refresh())) return false
     this.#version = version
     return true
   }
 
-  /** For whoever has just written: what was acknowledged before is known when this resolves to true. */
-  async refresh(): Promise<boolean> {
-    while (this.#reading !== undefined) await this.#reading
-    return this.#read()
+  /**
+   * For whoever has just written: what was acknowledged before is known when this resolves to true. A reading that is under
+   * way may have begun too early; the next one serves all who came meanwhile, however many orders they gave.
+   */
+  refresh(): Promise<boolean> {
+    this.#next ??= this.#readNext()
+    return this.#next
   }
 
-  #read(): Promise<boolean> {
-    const reading = this.#readAll().finally(() => {
-      this.#reading = undefined
-    })
-    this.#reading = reading
-    return reading
+  async #readNext(): Promise<boolean> {
+    // Whether it failed is told to those who wait for it.
+    await this.#reading?.catch(() => undefined)
+    this.#reading = this.#next
+    this.#next = undefined
+    return this.#readAll()
   }
 
   async #readAll(): Promise<boolean> {

@@ -16,6 +16,8 @@ export interface PageAsk {
 
 export interface AttemptsPage extends PageAsk {
   readonly taskId: string
+  /** Whose the task is, as far as the caller knows: it is read in that tenant's turn. */
+  readonly tenant?: string
 }
 
 export interface TasksPage extends PageAsk {

@@ -44,7 +44,7 @@ interface OneControl {
 }
 
 export function addControls(api: FastifyInstance, context: ApiContext, policies: PolicyBook): void {
-  const { store, orders, clock, random } = context
+  const { storeFor, orders, clock, random } = context
 
   api.post<{ Body: ControlInput }>(
     '/controls',
@@ -67,7 +67,7 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
       const caller = callerOf(request)
       const read = await readControl(request.body, caller, context, policies)
       const control: Control = { ...read, controlId: newId(clock.now(), random) }
-      const holds = await holdsOf(control, caller, store)
+      const holds = await holdsOf(control, caller, storeFor(caller))
       if (request.body.preview === true) return reply.send(previewOf(control, holds))
       const made = await writeControl(
         { control, ifVersion: 0, caller, action: 'control.create', reason: control.reason },
@@ -150,10 +150,11 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
       }),
     },
     async (request, reply) => {
+      const caller = callerOf(request)
       const control = await ownControl(request, context)
       return sendControl(reply, {
         ...controlView(control, clock.now()),
-        holds: await holdsOf(control, callerOf(request), store),
+        holds: await holdsOf(control, caller, storeFor(caller)),
       })
     },
   )

@@ -55,7 +55,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
       }),
     },
     async (request, reply) => {
-      return sendDestination(reply, await show(placeFor(request, context), context))
+      return sendDestination(reply, await show(placeFor(request, context), request, context))
     },
   )
 
@@ -77,7 +77,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
         const ifVersion = versionAsked(request)
         const asked = { id: place.id, caller, action: `destination.${verb}`, reason, ifVersion }
         await changeSettings({ ...asked, ...changed }, context)
-        return sendDestination(reply, await show(place, context))
+        return sendDestination(reply, await show(place, request, context))
       },
     )
   }
@@ -121,7 +121,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
         },
         context,
       )
-      return sendDestination(reply, await show(place, context))
+      return sendDestination(reply, await show(place, request, context))
     },
   )
 
@@ -243,15 +243,15 @@ function sendDestination(reply: FastifyReply, shown: Destination): FastifyReply 
   return reply.header('etag', etagOf(shown.settings?.version ?? 0)).send(shown)
 }
 
-async function show(place: Place, context: ApiContext): Promise<Destination> {
-  const { store, dispatching, clock, live } = context
+async function show(place: Place, request: FastifyRequest, context: ApiContext): Promise<Destination> {
+  const { store, storeFor, dispatching, clock, live } = context
   const { lane } = place
   const recordOf = async (id: string): Promise<KnownDestination | undefined> => {
     const record = await store.record({ kind: 'destination', id })
     return record && { lane: id, version: record.version, settings: documentOf(record) }
   }
   const [counters, own, all] = await Promise.all([
-    countersOf(lane, store),
+    countersOf(lane, storeFor(callerOf(request))),
     recordOf(place.id),
     recordOf(laneOfAll(lane)),
   ])

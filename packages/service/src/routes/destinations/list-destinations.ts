@@ -27,7 +27,7 @@ const QUERY = parameters({
 })
 
 export function addDestinations(api: FastifyInstance, context: ApiContext): void {
-  const { store, dispatching, orders, clock, live } = context
+  const { storeFor, dispatching, orders, clock, live } = context
 
   api.get<{ Querystring: PageQuery & { readonly hasSettings?: true } }>(
     '/destinations',
@@ -50,7 +50,7 @@ export function addDestinations(api: FastifyInstance, context: ApiContext): void
       const ask = { ...openCursor(cursor, asked), limit }
       const page = await (hasSettings
         ? lanesWithSettings(ask, caller, context)
-        : store.laneCounters({ tenant, ...ask }))
+        : storeFor(caller).laneCounters({ tenant, ...ask }))
       return reply.send({
         ...bindCursor(page, asked),
         items: page.items.map(counters => {
@@ -75,7 +75,7 @@ const CURSOR = cursorOf('settings', 'string')
 async function lanesWithSettings(
   { cursor, limit }: PageAsk,
   caller: Caller,
-  { store, orders, clock }: ApiContext,
+  { storeFor, orders, clock }: ApiContext,
 ): Promise<Page<LaneCounters>> {
   const [last = ''] = cursor === undefined ? [] : CURSOR.read(cursor)
   const [owner, now] = [ownerOf(caller), clock.now()]
@@ -86,7 +86,7 @@ async function lanesWithSettings(
     .filter(({ tenant, destination }) => tenant === owner && destination > last)
     .map(({ destination }) => destination)
     .toSorted()
-  const shown = left.slice(0, limit)
+  const [shown, store] = [left.slice(0, limit), storeFor(caller)]
   return {
     items: await Promise.all(shown.map(destination => countersOf(placeOf(destination, caller).lane, store))),
     ...(left.length > limit && { nextCursor: CURSOR.write([shown.at(-1)!]) }),

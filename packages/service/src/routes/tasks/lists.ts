@@ -46,7 +46,7 @@ const TASK_QUERY = parameters({
 const PAGE_QUERY = parameters({ ...pageFields })
 
 export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
-  const { store } = context
+  const { storeFor } = context
 
   api.get<{ Querystring: TaskQuery }>(
     '/retry-tasks',
@@ -68,8 +68,9 @@ export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
       const { cursor, limit = DEFAULT_PAGE, ...filter } = request.query
       const problems = problemsOfRanges(filter)
       if (problems.length > 0) throw invalid('query', problems)
-      const { tenant } = callerOf(request)
-      const page = await store.list({ ...openCursor(cursor, filter), limit, filter: { ...filter, tenant } })
+      const caller = callerOf(request)
+      const { tenant } = caller
+      const page = await storeFor(caller).list({ ...openCursor(cursor, filter), limit, filter: { ...filter, tenant } })
       return reply.send(taskPage(bindCursor(page, filter), context))
     },
   )
@@ -89,11 +90,12 @@ export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
       }),
     },
     async (request, reply) => {
-      const { taskId } = await ownTask(request, context)
+      const { taskId, tenant } = await ownTask(request, context)
       const { cursor, limit = DEFAULT_PAGE } = request.query
-      const page = await store.attempts({ taskId, ...openCursor(cursor, { taskId }), limit })
+      const caller = callerOf(request)
+      const page = await storeFor(caller).attempts({ taskId, tenant, ...openCursor(cursor, { taskId }), limit })
       const { items, ...next } = bindCursor(page, { taskId })
-      const maySee = callerOf(request).scopes.has('read-bodies')
+      const maySee = caller.scopes.has('read-bodies')
       return reply.send({
         items: items.map(({ response, ...attempt }) => ({
           ...attempt,
