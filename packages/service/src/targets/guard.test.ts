@@ -90,6 +90,25 @@ describe('a guard', () => {
     assert.equal(await outcomeOf(guard, 'a.example'), '1.1.1.2')
   })
 
+  it('gives a lookup up when all who asked have gone, and then asks anew', async () => {
+    const signals: AbortSignal[] = []
+    const lookup: Lookup = (_, signal) =>
+      new Promise((_resolve, reject) => {
+        signals.push(signal!)
+        signal!.addEventListener('abort', () => reject(new Error('left')))
+      })
+    const guard = createGuard({ rules: [], lookup })
+    const [one, two] = [new AbortController(), new AbortController()]
+    const ended = Promise.allSettled([one, two].map(({ signal }) => guard.resolve('a.example', 80, signal)))
+    one.abort()
+    assert.deepEqual([signals.length, signals[0]!.aborted], [1, false])
+    two.abort()
+    assert.ok(signals[0]!.aborted)
+    void guard.resolve('a.example', 80)
+    assert.deepEqual([signals.length, signals[1]!.aborted], [2, false])
+    await ended
+  })
+
   it('passes on what the resolver says, and takes no answer for a name that does not exist', async () => {
     const failing = createGuard({ rules: [], lookup: () => Promise.reject(Object.assign(new Error(), { code: 'X' })) })
     await assert.rejects(failing.resolve('a.example', 80), { code: 'X' })

@@ -7,24 +7,22 @@
  *  3. An address that stands in the URL itself is checked like one that was resolved.
  */
 import type { LookupAddress } from 'node:dns'
-import { lookup as systemLookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { withoutLastDot } from '../host-name.ts'
 import { insideKind } from './addresses.ts'
 import { allowsAddress, allowsHost, type AllowRule } from './allow-target.ts'
 
-/** All addresses of a name; rejects as `dns.lookup` does. */
-export type Lookup = (host: string) => Promise<readonly LookupAddress[]>
+/** All addresses of a name; rejects as `dns.lookup` does. Once the signal is aborted nobody waits for the answer. */
+export type Lookup = (host: string, signal?: AbortSignal) => Promise<readonly LookupAddress[]>
 
 export interface GuardOptions {
   readonly rules: readonly AllowRule[]
-  /** The system's resolver, and its hosts file, unless told. */
-  readonly lookup?: Lookup
+  readonly lookup: Lookup
 }
 
 export interface Guard {
   /** The addresses to open a socket to; rejects with a `TargetForbiddenError` if one of them may not be called. */
-  resolve(host: string, port: number): Promise<readonly LookupAddress[]>
+  resolve(host: string, port: number, signal?: AbortSignal): Promise<readonly LookupAddress[]>
 }
 
 /** Nothing was sent, and nothing will be: time does not mend it. */
@@ -36,12 +34,12 @@ export class TargetForbiddenError extends Error {
   }
 }
 
-export function createGuard({ rules, lookup = lookupAll }: GuardOptions): Guard {
+export function createGuard({ rules, lookup }: GuardOptions): Guard {
   const askOnce = sharing(lookup)
   return {
-    async resolve(host, port) {
+    async resolve(host, port, signal) {
       const family = isIP(host)
-      const addresses = family === 0 ? await askOnce(host) : [{ address: host, family }]
+      const addresses = family === 0 ? await askOnce(host, signal) : [{ address: host, family }]
       if (addresses.length === 0) throw Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' })
       const refusal = refusalOf({ host, port, addresses, rules })
       if (refusal !== undefined) throw new TargetForbiddenError(refusal)
@@ -97,21 +95,41 @@ function sayForbidden(host: string, port: number, kind: string): string {
   return `${host} ${verb} an address inside (${kind}); an operator may allow it with --allow-target ${place}`
 }
 
-function lookupAll(host: string): Promise<readonly LookupAddress[]> {
-  return systemLookup(host, { all: true })
+/** A lookup, and how many wait for its answer. */
+interface SharedLookup {
+  readonly answer: Promise<readonly LookupAddress[]>
+  readonly left: AbortController
+  askers: number
 }
 
 /**
- * Whoever asks for a name that is being asked for gets the same answer. The system's resolver works on four threads: a
- * dead name that a hundred attempts wait for would leave none for the living.
+ * Whoever asks for a name that is being asked for gets the same answer: a dead name that a hundred attempts wait for is one
+ * question. It is given up when all of them have gone.
  */
 function sharing(lookup: Lookup): Lookup {
-  const underWay = new Map<string, Promise<readonly LookupAddress[]>>()
-  return host => {
-    const shared = underWay.get(host)
-    if (shared !== undefined) return shared
-    const answer = lookup(host).finally(() => underWay.delete(host))
-    underWay.set(host, answer)
-    return answer
+  const underWay = new Map<string, SharedLookup>()
+  const begin = (host: string): SharedLookup => {
+    const left = new AbortController()
+    const shared = { answer: lookup(host, left.signal).finally(() => forget(host, shared)), left, askers: 0 }
+    underWay.set(host, shared)
+    return shared
+  }
+  const forget = (host: string, shared: SharedLookup): void => {
+    if (underWay.get(host) === shared) underWay.delete(host)
+  }
+  return async (host, signal) => {
+    const shared = underWay.get(host) ?? begin(host)
+    shared.askers++
+    const leave = (): void => {
+      if (--shared.askers > 0) return
+      forget(host, shared)
+      shared.left.abort()
+    }
+    signal?.addEventListener('abort', leave)
+    try {
+      return await shared.answer
+    } finally {
+      signal?.removeEventListener('abort', leave)
+    }
   }
 }

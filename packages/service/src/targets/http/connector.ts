@@ -17,14 +17,23 @@ export interface ConnectorOptions {
 
 export interface Connector {
   readonly connect: buildConnector.connector
-  /** Ends connections that have not come about yet: a pool that is destroyed would wait for them. */
-  destroy(): void
+  /** Ends connections that have not come about yet, and asks for no name any more: nobody waits for them. */
+  giveUp(): void
 }
 
 /** Opens sockets to what the guard has checked, and to nothing else. One per origin, for the guard is asked with its port. */
 export function createConnector({ guard, port, connectTimeoutMs, ca }: ConnectorOptions): Connector {
   const connecting = new Set<Socket>()
-  const resolve = callbackify((host: string) => guard.resolve(host, port))
+  const asking = new Set<AbortController>()
+  const resolve = callbackify(async (host: string) => {
+    const left = new AbortController()
+    asking.add(left)
+    try {
+      return await guard.resolve(host, port, left.signal)
+    } finally {
+      asking.delete(left)
+    }
+  })
   const lookup: LookupFunction = (host, { all }, callback) =>
     resolve(host, (error, addresses) => {
       if (error !== null) callback(error, [])
@@ -59,8 +68,9 @@ export function createConnector({ guard, port, connectTimeoutMs, ca }: Connector
       if (isIP(options.hostname) === 0) begin(options, callback)
       else resolve(options.hostname, error => (error === null ? begin(options, callback) : callback(error, null)))
     },
-    destroy() {
-      for (const socket of connecting) socket.destroy(new Error('the target is closed'))
+    giveUp() {
+      for (const socket of connecting) socket.destroy(new Error('nobody waits for this connection'))
+      for (const left of asking) left.abort()
     },
   }
 }

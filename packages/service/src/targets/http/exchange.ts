@@ -12,7 +12,7 @@ export interface Line {
   /** It waits no longer. */
   withdraw(exchange: Exchange): void
   /** undici has let go of it: its connection is free, or gone. */
-  leave(): void
+  leave(exchange: Exchange): void
 }
 
 export interface ExchangeOptions {
@@ -84,12 +84,12 @@ export class Exchange implements Dispatcher.DispatchHandler, Sending, Alarm {
 
   onResponseEnd(): void {
     this.#end(this.#answered(true))
-    this.#options.line.leave()
+    this.#options.line.leave(this)
   }
 
   onResponseError(_controller: Controller, error: Error): void {
     if (!this.#isOver) this.#fail(failureOf(error, this.#isSent))
-    this.#options.line.leave()
+    this.#options.line.leave(this)
   }
 
   /** The time is over. */
@@ -100,12 +100,14 @@ export class Exchange implements Dispatcher.DispatchHandler, Sending, Alarm {
   }
 
   cut(reason: unknown): void {
+    if (this.#isOver) return
     this.#fail(cutOff(reason, this.#isSent))
     this.#abort(new TargetError('aborted', 'the attempt was cut off'))
   }
 
   /** Ends it here and now, for this reason. */
   giveUp(error: Error): void {
+    if (this.#isOver) return
     this.#fail(failureOf(error, this.#isSent))
     this.#abort(error)
   }

@@ -4,9 +4,11 @@ import type { TLSSocket } from 'node:tls'
 import { classifyError, type Fault } from '@secondwind/resilience'
 import { virtualClock } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
+import type { Lookup } from '../guard.ts'
 import type { TargetAnswer } from '../target.ts'
 import { failureOf, type Failed } from './failures.ts'
 import {
+  answer,
   hasOpenssl,
   localTarget,
   rawServer,
@@ -266,8 +268,27 @@ describe('whoever aborts', () => {
     assert.equal(server.requests.length, 0)
   })
 
-  it('before there is a connection, sends nothing, whatever comes of the connection', async () => {
+  it('before there is a connection, sends nothing, and nobody asks for the name any more', async () => {
     const server = await rawServer(silence)
+    const abort = new AbortController()
+    const asked: AbortSignal[] = []
+    const lookup: Lookup = (_, signal) => {
+      asked.push(signal!)
+      return new Promise((_resolve, reject) => signal!.addEventListener('abort', () => reject(new Error('left'))))
+    }
+    const target = localTarget({ lookup })
+    const sending = send(target, `http://slow.example:${server.port}`, { signal: abort.signal })
+    while (asked.length === 0) await new Promise(resolve => setImmediate(resolve))
+    abort.abort()
+    const { code, unsent, fault } = told(await sending)
+    assert.deepEqual([code, unsent, fault], ['aborted', true, 'ignored'])
+    assert.deepEqual([asked.length, asked[0]!.aborted], [1, true])
+    await target.close()
+    assert.equal(server.connections, 0)
+  })
+
+  it('beside others that wait for the same name, sends nothing, and leaves the name to them', async () => {
+    const server = await rawServer(answer())
     const abort = new AbortController()
     let answerName = (): void => {}
     const lookup = async () => {
@@ -275,15 +296,19 @@ describe('whoever aborts', () => {
       return [{ address: '127.0.0.1', family: 4 }]
     }
     const target = localTarget({ lookup })
-    const sending = send(target, `http://slow.example:${server.port}`, { signal: abort.signal })
+    const url = `http://slow.example:${server.port}`
+    const sending = send(target, url, { signal: abort.signal, headers: { 'x-id': 'gone' } })
+    const other = send(target, url, { headers: { 'x-id': 'there' } })
+    await new Promise(resolve => setImmediate(resolve))
     abort.abort()
-    const { code, unsent, fault } = told(await sending)
-    assert.deepEqual([code, unsent, fault], ['aborted', true, 'ignored'])
-    const connection = server.next('connection')
+    assert.equal(told(await sending).code, 'aborted')
     answerName()
-    await connection
+    assert.equal((await other).kind, 'answered')
     await target.close()
-    assert.equal(server.requests.length, 0)
+    assert.deepEqual(
+      server.requests.map(({ head }) => /x-id: (\w+)/.exec(head)![1]),
+      ['there'],
+    )
   })
 
   it('while the server works, closes the connection at once: it may have been carried out', async () => {

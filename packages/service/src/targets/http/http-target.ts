@@ -2,6 +2,7 @@ import { systemClock, type Clock } from '@secondwind/resilience'
 import { readFileSync } from 'node:fs'
 import type { AllowRule } from '../allow-target.ts'
 import { createGuard, type Lookup } from '../guard.ts'
+import { createSystemLookup } from '../names/system-lookup.ts'
 import type { Delivery, Sending, Target } from '../target.ts'
 import { Exchange, type ResponseLimits } from './exchange.ts'
 import { failureOf, TargetError } from './failures.ts'
@@ -22,6 +23,7 @@ export interface HttpTargetOptions {
   readonly readBytes?: number
   /** Certificates that are trusted besides those of Node, as PEM. */
   readonly ca?: readonly string[]
+  /** As this machine knows names, unless told. */
   readonly lookup?: Lookup
   readonly clock?: Clock
 }
@@ -36,9 +38,9 @@ const DEFAULT_HTTP_TARGET = {
 
 /** Sends requests over HTTP/1.1, to addresses that the rules allow. */
 export function createHttpTarget(options: HttpTargetOptions = {}): Target {
-  const { rules = [], lookup, ca, clock = systemClock, ...given } = options
+  const { rules = [], ca, clock = systemClock, lookup = createSystemLookup({ clock }), ...given } = options
   const { connections, maxOrigins, connectTimeoutMs, ...limits } = { ...DEFAULT_HTTP_TARGET, ...given }
-  const guard = createGuard({ rules, ...(lookup !== undefined && { lookup }) })
+  const guard = createGuard({ rules, lookup })
   const origins = new Origins({ guard, connections, maxOrigins, connectTimeoutMs, ...(ca !== undefined && { ca }) })
   return new HttpTarget(origins, clock, limits)
 }

@@ -65,6 +65,8 @@ export class Origin implements Line {
   readonly #connector: Connector
   readonly #connections: number
   readonly #waiting = new Set<Exchange>()
+  /** In undici's hands, where nothing can be taken out: they wait for a connection that they will not use. */
+  readonly #withdrawn = new Set<Exchange>()
   /** In undici's hands, with a connection or about to have one. */
   #busy = 0
 
@@ -101,10 +103,14 @@ export class Origin implements Line {
   }
 
   withdraw(exchange: Exchange): void {
-    this.#waiting.delete(exchange)
+    if (this.#waiting.delete(exchange)) return
+    this.#withdrawn.add(exchange)
+    // So there are no more connections under way, and no more names asked for, than there are attempts.
+    if (this.#pool.stats.pending === this.#withdrawn.size) this.#connector.giveUp()
   }
 
-  leave(): void {
+  leave(exchange: Exchange): void {
+    this.#withdrawn.delete(exchange)
     this.#busy--
     this.#fill()
   }
@@ -112,7 +118,7 @@ export class Origin implements Line {
   async close(): Promise<void> {
     const closed = new TargetError('aborted', 'the target is closed')
     for (const exchange of this.#waiting) exchange.giveUp(closed)
-    this.#connector.destroy()
+    this.#connector.giveUp()
     await this.#pool.destroy(closed)
   }
 
