@@ -16,7 +16,7 @@ export interface Ended {
 }
 
 interface Surroundings {
-  readonly input?: string
+  readonly input?: string | Uint8Array
   readonly env?: NodeJS.ProcessEnv
   /** False: whoever reads stdout has seen enough before it begins. */
   readonly isHeard?: boolean
@@ -62,7 +62,7 @@ interface Screening {
   readonly answers?: readonly string[]
   readonly hasColors?: boolean
   readonly isAscii?: boolean
-  readonly input?: string
+  readonly input?: string | Uint8Array
 }
 
 /** The same in this process, on a terminal of these columns at which somebody gives these answers. */
@@ -98,12 +98,13 @@ async function inThisProcess(
   }
   const exitCode = await runProgram(words, COMMANDS, {
     write: data => void stdout!.push(data),
+    writeBytes: bytes => void stdout!.push(String(bytes)),
     writeOrLose: data => void stdout!.push(data),
     tell: conversation => void stderr!.push(conversation),
     out: screen,
     err: screen,
     ...(isTerminal && { ask }),
-    readInput: () => Promise.resolve(input),
+    readInput: () => Promise.resolve(Buffer.from(input)),
   })
   return { stdout: stdout!.join(''), stderr: stderr!.join(''), exitCode, questions: questions! }
 }

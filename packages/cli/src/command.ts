@@ -62,6 +62,8 @@ export interface Answer {
   readonly show: (page: Page) => string
   /** What other programs read: the rows when the output is no terminal, and with `--csv`. */
   readonly table?: Table
+  /** What it is about, where that is bytes: written as they are when the output is no terminal. */
+  readonly bytes?: Uint8Array
   /** What `--csv` prints instead, where the answer itself is no table. */
   readonly csv?: Table
   /** What `--ndjson` prints, each in a line of its own. */

@@ -86,11 +86,12 @@ describe('the program', () => {
     const screen = { isTerminal: true, columns: 80, rows: 24, hasColors: false, isAscii: false }
     const terminal: Terminal = {
       write: () => assert.fail('no answer'),
+      writeBytes: () => assert.fail('no answer'),
       writeOrLose: () => assert.fail('no answer'),
       tell: text => void told.push(text),
       out: screen,
       err: screen,
-      readInput: () => Promise.resolve(''),
+      readInput: () => Promise.resolve(Buffer.from('')),
     }
     assert.equal(await runProgram(['broken'], [broken], terminal), 1)
     assert.match(told.join(''), /^error bug {2}RangeError: no such thing\n\n {2}at .*program\.test\.ts/)

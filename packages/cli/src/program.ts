@@ -59,7 +59,7 @@ function isForPrograms(options: GivenOptions): boolean {
 }
 
 function giveAnswer(answer: Answer, options: GivenOptions, terminal: Terminal): void {
-  const { data, table, csv = table, items, ids, show, verdict } = answer
+  const { data, table, csv = table, items, ids, bytes, show, verdict } = answer
   const { write, out } = terminal
   const lines =
     options['ids'] === true
@@ -72,6 +72,7 @@ function giveAnswer(answer: Answer, options: GivenOptions, terminal: Terminal): 
     const document = verdict === undefined ? data : { ...(data as object), verdict }
     return write(`${JSON.stringify(document, undefined, 2)}\n`)
   }
+  if (bytes !== undefined && !out.isTerminal) return terminal.writeBytes(bytes)
   const rows =
     options['csv'] === true ? csv && commaSeparated(csv) : out.isTerminal ? undefined : table && tabSeparated(table)
   if (rows !== undefined) {

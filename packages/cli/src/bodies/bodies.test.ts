@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, onTestFinished } from 'vitest'
+import { secondwind } from '../command-line.test-kit.ts'
 import { aService } from '../remote/service.test-kit.ts'
 
 function aFolder(): string {
@@ -35,16 +36,24 @@ describe('bodies', () => {
     assert.deepEqual([task.exitCode, (JSON.parse(task.stdout) as RetryTask).bodyRef], [0, bodyRef], task.stderr)
     assert.equal((await inPipe(['bodies', 'get', bodyRef, '--write', got])).exitCode, 0)
     assert.deepEqual([readFileSync(got), statSync(got).mode & 0o777], [bytes, 0o600])
-    const shown = await inPipe(['bodies', 'get', bodyRef])
-    assert.equal(shown.stdout, '5 bytes that are no text: --write <file> keeps them\n')
   })
 
-  it('that are text come from stdin, and are shown', async () => {
-    const { inPipe } = await aService()
-    const put = await inPipe(['bodies', 'put', '-'], { input: 'Grüße' })
-    const [bodyRef = ''] = put.stdout.split('\n')
-    assert.match(bodyRef, /^sha256-[\da-f]{64}$/)
-    assert.equal((await inPipe(['bodies', 'get', bodyRef])).stdout, 'Grüße\n')
+  it('go through pipes byte by byte, and only text is shown on a terminal', async () => {
+    const { url, atTerminal } = await aService()
+    const got = join(aFolder(), 'got')
+    const upload = async (input: string | Uint8Array): Promise<string> =>
+      (JSON.parse((await secondwind(['bodies', 'put', '-', '--json', '--url', url], { input })).stdout) as StoredBody)
+        .bodyRef
+    const bytes = Buffer.from([0, 255, 27, 10, 13])
+    const binary = await upload(bytes)
+    assert.equal((await secondwind(['bodies', 'get', binary, '--url', url], { outputTo: got })).exitCode, 0)
+    assert.deepEqual(readFileSync(got), bytes)
+    const refused = await atTerminal(['bodies', 'get', binary])
+    assert.deepEqual([refused.exitCode, refused.stdout], [2, ''])
+    assert.match(refused.stderr, /^error no-text {2}5 bytes[^]*bodies get sha256-\w+ --write body\.bin --url/)
+    const text = await upload('Grüße')
+    assert.equal((await secondwind(['bodies', 'get', text, '--url', url])).stdout, 'Grüße')
+    assert.equal((await atTerminal(['bodies', 'get', text])).stdout, 'Grüße\n')
   })
 
   it('that are not there are not found, and files that are not are not sent', async () => {
@@ -52,6 +61,7 @@ describe('bodies', () => {
     const gone = await inPipe(['bodies', 'get', `sha256-${'0'.repeat(64)}`])
     assert.deepEqual([gone.exitCode, gone.stderr.includes('error body-not-found')], [3, true], gone.stderr)
     const missing = await inPipe(['bodies', 'put', join(aFolder(), 'none')])
-    assert.match(missing.stderr, /^error not-readable[^]*Nothing was sent\.\n {2}do {3}secondwind bodies put --help\n$/)
+    assert.equal(missing.exitCode, 3)
+    assert.match(missing.stderr, /^error not-found[^]*Nothing was run\.\n {2}do {3}secondwind bodies put --help\n$/)
   })
 })

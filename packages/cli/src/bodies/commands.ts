@@ -3,6 +3,7 @@ import { ServiceError } from '@secondwind/client'
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import type { Command } from '../command.ts'
+import { usageFailure } from '../failure.ts'
 import { readBytes } from '../input/read-bytes.ts'
 import { optional, readOptions, text } from '../input/read-options.ts'
 import { outputPath } from '../output/output-file.ts'
@@ -11,7 +12,7 @@ import { remoteCommand } from '../remote/remote-command.ts'
 const putCommand: Command = remoteCommand({
   path: ['bodies', 'put'],
   summary: 'uploads a body, and says what tasks call it; the same bytes again are the same body',
-  arguments: [{ usage: '<file>', say: 'its bytes; - for a text from stdin' }],
+  arguments: [{ usage: '<file>', say: 'its bytes; - for those of stdin' }],
   options: [
     { flag: '--content-type <type>', say: 'sent where a task gives none of its own (application/octet-stream)' },
   ],
@@ -32,11 +33,11 @@ const putCommand: Command = remoteCommand({
 
 const getCommand: Command = remoteCommand({
   path: ['bodies', 'get'],
-  summary: 'a body as it was uploaded: into a file, or shown where it is text',
+  summary: 'a body as it was uploaded: its bytes into a file or a pipe, or shown where it is text',
   arguments: [{ usage: '<bodyRef>', say: 'sha256- and 64 digits, as bodies put or tasks get --json has it' }],
   options: [{ flag: '--write <file>', say: 'write its bytes there, as they are; a new file is for you alone' }],
   examples: [`bodies get sha256-${'0123456789abcdef'.repeat(4)} --write order.json`],
-  run: async ({ client, args, options }) => {
+  run: async ({ client, args, options, terminal, typed }) => {
     const { write } = readOptions(options, { write: outputPath })
     const bodyRef = args[0] as string
     const bytes = Buffer.from(await client.bodies.get(bodyRef))
@@ -50,9 +51,18 @@ const getCommand: Command = remoteCommand({
         files: [{ path: write, content: () => bytes, isSecret: true }],
       }
     const isText = isUtf8(bytes)
+    if (!isText && terminal.out.isTerminal && options['json'] !== true)
+      throw usageFailure({
+        code: 'no-text',
+        what: `${bytes.length} bytes that are no text are not shown`,
+        because: ['A terminal would obey them.'],
+        next: [typed('bodies', 'get', bodyRef, '--write', 'body.bin')],
+      })
     return {
       data: { ...facts, ...(isText ? { body: bytes.toString() } : { bodyBase64: bytes.toString('base64') }) },
-      show: () => (isText ? bytes.toString() : `${bytes.length} bytes that are no text: --write <file> keeps them`),
+      bytes,
+      // A page ends its last line itself.
+      show: () => bytes.toString().replace(/\n$/, ''),
     }
   },
 })

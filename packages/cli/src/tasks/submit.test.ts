@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { describe, it, onTestFinished } from 'vitest'
-import { aService } from '../remote/service.test-kit.ts'
+import { aService, anAnswer } from '../remote/service.test-kit.ts'
 
 function aFile(content: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'secondwind-batch-'))
@@ -32,6 +33,17 @@ describe('tasks submit', () => {
     assert.deepEqual([policyId, own?.maxAttempts, callbackUrl], ['inline', 2, callback], stderr)
     const wrong = await inPipe(['tasks', 'submit', url, '--policy-file', '{"maxAtempts":2}'])
     assert.match(wrong.stderr, /maxAtempts is an unknown field; did you mean maxAttempts\?/)
+  })
+
+  it('takes what stdin brings byte by byte, as it takes a file', async () => {
+    const { inPipe } = await aService()
+    const got: Buffer[] = []
+    const target = await anAnswer((request, response) => {
+      void buffer(request).then(bytes => response.end(String(got.push(bytes))))
+    })
+    const input = Buffer.from([0, 255, 27, 10, 13])
+    const { exitCode, stderr } = await inPipe(['tasks', 'submit', target, '--body', '-', '--wait', '20s'], { input })
+    assert.deepEqual([exitCode, got], [0, [input]], stderr)
   })
 
   it('without anything to submit says so', async () => {

@@ -153,7 +153,6 @@ async function readBody(
   given: string,
   terminal: Pick<Terminal, 'readInput'>,
 ): Promise<Pick<RetryTaskInput, 'body' | 'bodyBase64'>> {
-  if (given === '-') return { body: await terminal.readInput() }
-  if (!given.startsWith('@')) return { body: given }
-  return { bodyBase64: (await readBytes(given.slice(1), terminal)).toString('base64') }
+  if (given !== '-' && !given.startsWith('@')) return { body: given }
+  return { bodyBase64: (await readBytes(given.replace(/^@/, ''), terminal)).toString('base64') }
 }

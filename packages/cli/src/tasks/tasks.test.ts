@@ -69,7 +69,7 @@ describe('tasks submit', () => {
     const { bodyBytes, method } = await client.tasks.get((JSON.parse(stdout) as RetryTask).taskId)
     assert.deepEqual([bodyBytes, method], [3, 'PUT'])
     const missing = await inPipe(['tasks', 'submit', url, '--body', `@${body}-not-there`])
-    assert.match(missing.stderr, /^error not-readable .*\n\n {2}ENOENT.*\n {2}Nothing was sent\./)
+    assert.match(missing.stderr, /^error not-found .*\n\n.* is no file here\.\n {2}Nothing was run\./)
   })
 
   it('waits for the end where it is told to, and exits with 6 unless it succeeded', async () => {

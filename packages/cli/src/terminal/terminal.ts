@@ -1,10 +1,12 @@
 import { createInterface } from 'node:readline/promises'
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import type { ReadStream, WriteStream } from 'node:tty'
 
 /** Where a command is run: stdout is data, stderr is conversation. */
 export interface Terminal {
   readonly write: (data: string) => void
+  /** As they are: for a file or another program, never for a terminal, which would obey them. */
+  readonly writeBytes: (bytes: Uint8Array) => void
   /** Writes for a program that goes on where it cannot: `onEnd` hears why not, or nothing. */
   readonly writeOrLose: (data: string, onEnd: (error?: Error | null) => void) => void
   readonly tell: (conversation: string) => void
@@ -12,7 +14,8 @@ export interface Terminal {
   readonly err: Screen
   /** Absent where nobody can answer. */
   readonly ask?: (question: string) => Promise<string>
-  readonly readInput: () => Promise<string>
+  /** All of stdin, as it came. */
+  readonly readInput: () => Promise<Buffer>
   /** Calls `tidy` before an interrupt ends the program, until the function that it returns is called. */
   readonly onInterrupt?: (tidy: () => void) => () => void
 }
@@ -46,6 +49,7 @@ export function systemTerminal(onLost: (error: Error) => void): Terminal {
   stderr.on('error', () => undefined)
   return {
     write: data => void stdout.write(data),
+    writeBytes: bytes => void stdout.write(bytes),
     writeOrLose: (data, onEnd) =>
       void stdout.write(data, error => {
         // The stream tells whoever wrote before it tells everybody.
@@ -56,7 +60,7 @@ export function systemTerminal(onLost: (error: Error) => void): Terminal {
     out: screenOf(stdout),
     err: screenOf(stderr),
     ...(canAsk ? { ask: question => askOn(stdin, stderr, question) } : {}),
-    readInput: () => text(stdin),
+    readInput: () => buffer(stdin),
     onInterrupt,
   }
 }
