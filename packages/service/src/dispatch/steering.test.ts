@@ -295,6 +295,23 @@ describe('what is ordered for every tenant', () => {
     assert.ok(world.destinations.seen.length > sent, 'then it may try again')
   })
 
+  it('is not stopped by the only tenant that sends, where another has had tasks: that one may be about to', async () => {
+    const lanes = { breaker: { window: 'consecutive', consecutiveFailures: 1e6 } } as const
+    const { world, dispatcher, by, setForAll } = await setting({ behaviourOf: () => ({ ...GOOD, ms: 2_000 }), lanes })
+    const rule = { rampMs: 60_000, stopOnFailureRate: 0.5, overLast: 4 }
+    await world.enqueueMany(1, { tenant: 'globex' })
+    await world.clock.advance(10_000)
+    await setForAll({ resumed: { ...by, since: world.clock.now(), ...rule, isByOperator: true } })
+    await world.clock.advance(1_100)
+    await world.enqueueMany(10, { policy: { attemptTimeoutMs: 1, totalBudgetMs: 3_600_000 } })
+    await world.clock.advance(10_000)
+    assert.equal(dispatcher.orders.destination(laneOfAll(LANE))!.settings.paused, undefined)
+    assert.equal(dispatcher.orders.destination(LANE)!.settings.paused!.by, 'system')
+    const [late] = await world.enqueueMany(1, { tenant: 'globex' })
+    await world.clock.advance(10_000)
+    assert.equal(await world.statusOf(late!), 'SUCCEEDED')
+  })
+
   it('is paused again for every tenant when the way back goes wrong for most, or for the only one', async () => {
     const lanes = { breaker: { window: 'consecutive', consecutiveFailures: 1e6 } } as const
     const { world, by, setForAll } = await setting({ behaviourOf: () => DOWN, lanes })

@@ -5,7 +5,8 @@
  *  2. No attempt begins on a reading older than two seconds: what was ordered is in force by then, over the whole fleet,
  *     or nothing is sent.
  *  3. A destination that comes back is watched: too many failures, and it is paused again. Where the way back is one for
- *     every tenant, it is stopped for all when it fails for most of them; until then whoever it fails for is held alone.
+ *     every tenant, it is stopped for all when it fails for most of them, or for the only one that has tasks there; until then
+ *     whoever it fails for is held alone.
  */
 import { breaker, withLaneDefaults, type LaneInput, type LanePolicy } from '@secondwind/resilience/rules'
 import type { Outcome } from '@secondwind/resilience'
@@ -105,7 +106,7 @@ export class Steering {
     for (const watch of watches) {
       if (!isWatched(watch, now) || !isInScope(watch.scope, queue)) continue
       const hasFailed = result === 'failed'
-      if (watch.isForAll) this.#sawForAll(lane.key, watch, hasFailed)
+      if (watch.isForAll) void this.#sawForAll(lane.key, watch, hasFailed)
       else if (seeAttempt(watch, lane.trialOf(watch), hasFailed)) {
         lane.endTrial(watch)
         void this.#pauseAgain(lane.key, watch, watch.isByOperator ? BY_OPERATOR : {})
@@ -113,14 +114,24 @@ export class Steering {
     }
   }
 
-  #sawForAll(lane: string, watch: Watch, hasFailed: boolean): void {
+  async #sawForAll(lane: string, watch: Watch, hasFailed: boolean): Promise<void> {
     const { tenant, destination } = laneOf(lane)
     const shared = this.#sharedTrial(`${destination} ${watch.of} ${watch.since}`)
     if (!seeAttemptOf(watch, shared, tenant, hasFailed)) return
-    if (isWrongForAll(shared, this.#options.sendersTo(destination)))
-      void this.#pauseAgain(laneOfAll(lane), watch, watch.isByOperator ? BY_OPERATOR : {})
+    const senders = new Set([tenant, ...shared.keys(), ...this.#options.sendersTo(destination)])
+    // Where nobody else sends just now, somebody else may still be about to.
+    const tenants = senders.size > 1 ? senders : await this.#someAt(destination)
+    if (tenants !== undefined && isWrongForAll(shared, tenants))
+      await this.#pauseAgain(laneOfAll(lane), watch, watch.isByOperator ? BY_OPERATOR : {})
     // For as long as the way back is watched: then it may try again, and need not wait for anybody.
-    else void this.#pauseAgain(lane, watch, { until: watch.until })
+    else await this.#pauseAgain(lane, watch, { until: watch.until })
+  }
+
+  /** Enough of the tenants with a task at a destination to tell whether there is more than one; undefined: nobody knows. */
+  async #someAt(destination: string): Promise<string[] | undefined> {
+    const { calls, store } = this.#options.ports
+    const lanes = await calls.read(() => store.laneCounters({ destination, limit: 2 }))
+    return lanes?.value.items.map(({ lane }) => laneOf(lane).tenant)
   }
 
   #sharedTrial(name: string): SharedTrial {

@@ -71,6 +71,8 @@ export interface LanesPage extends PageAsk {
   readonly tenant?: string
   /** This one alone. */
   readonly lane?: string
+  /** Of whichever tenant. Costs a step for each tenant that has a lane. */
+  readonly destination?: string
 }
 
 export interface LaneCounters {

@@ -72,10 +72,11 @@ export function seeAttemptOf(rule: StopRule, shared: SharedTrial, tenant: string
 
 /**
  * Whether a way back that several tenants share has gone wrong for all of them: for more than half of those that sent, or
- * are about to. What fails for one alone, by a time-out that nobody can keep or a path that is not there, is its own fault.
+ * may do so, and not for one alone unless nobody else is there. What fails for one, by a time-out that nobody can keep or a
+ * path that is not there, is its own fault.
  */
-export function isWrongForAll(shared: SharedTrial, waiting: Iterable<string>): boolean {
-  const tenants = new Set([...shared.keys(), ...waiting])
+export function isWrongForAll(shared: SharedTrial, others: Iterable<string>): boolean {
+  const tenants = new Set([...shared.keys(), ...others])
   const atFault = [...shared.values()].filter(({ isAtFault }) => isAtFault).length
   return 2 * atFault > tenants.size
 }

@@ -237,6 +237,20 @@ export function examineReading(open: OpenStore): void {
       }
     })
 
+    it('of one destination are found, whoever has a lane there and however many lanes else', async () => {
+      const { store, add, all } = await sit(open)
+      for (const tenant of ['acme', 'acme-1', 'b', 'c'])
+        for (const destination of ['https://a.example', 'https://b.example', 'https://c.example'])
+          if (tenant !== 'b' || destination !== 'https://b.example') await add({ tenant, destination })
+      const destination = 'https://b.example'
+      const lanes = await all(page => store.laneCounters({ ...page, destination }), 2)
+      assert.deepEqual(
+        lanes.map(({ lane, pending }) => [lane, pending]),
+        ['acme', 'acme-1', 'c'].map(tenant => [`${tenant} ${destination}`, 1]),
+      )
+      assert.deepEqual(await all(page => store.laneCounters({ ...page, destination: 'https://b.exampl' })), [])
+    })
+
     it('of an empty store are zero', async () => {
       const { store, all } = await sit(open)
       assert.deepEqual((await store.counters()).tasks, countsOf([]))

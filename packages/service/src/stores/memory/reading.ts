@@ -1,4 +1,5 @@
 import { causeIdOf } from '../cause-id.ts'
+import { laneOf } from '../../task/lane.ts'
 import { deadLetterOf, type DeadLetter } from '../../task/replay/dead-letter.ts'
 import type { AttemptRow, Task } from '../../task/task.ts'
 import { cursorOf } from '../cursor.ts'
@@ -97,9 +98,11 @@ export function causes(book: Book, { tenant, destination, ...page }: CausesPage)
 
 const LANES = cursorOf('laneCounters', 'string')
 
-export function laneCounters(book: Book, { tenant, lane: wanted, ...page }: LanesPage): Page<LaneCounters> {
+export function laneCounters(book: Book, ask: LanesPage): Page<LaneCounters> {
+  const { tenant, lane: wanted, destination, ...page } = ask
   const lanes = [...book.lanes]
-    .filter(([lane]) => isAny(wanted, lane) && (tenant === undefined || lane.startsWith(`${tenant} `)))
+    .filter(([lane]) => isAny(wanted, lane) && isAny(tenant, laneOf(lane).tenant))
+    .filter(([lane]) => isAny(destination, laneOf(lane).destination))
     .map(([lane, tally]) => countersOf(lane, tally))
     .toSorted((one, other) => (one.lane < other.lane ? -1 : 1))
   return pageFrom(lanes, page, LANES, {

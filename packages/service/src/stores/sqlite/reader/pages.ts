@@ -106,18 +106,33 @@ function causePages(connection: Connection): Pages['causes'] {
 /** Behind every name: no text has a later first character. */
 const BEHIND_ALL = '\u{10FFFF}'
 
+/** A tenant's lanes begin with its name and a space; "!" is the character behind that. */
+function behindLanesOf(tenant: string): string {
+  return `${tenant}!`
+}
+
 function lanePages(connection: Connection): Pages['laneCounters'] {
   const columns = 'key, pending, in_flight, succeeded, exhausted, cancelled, attempts, first_attempts'
   type Row = [string, number, number, number, number, number, number, number]
   const read = connection.rows<Row>(`select ${columns} from lane where key > ? and key < ? order by key limit ?`)
   const readOne = connection.rows<Row>(`select ${columns} from lane where key = ? and key > ? and key < ? limit ?`)
-  return ({ tenant, lane: wanted, from, limit }) => {
-    // A tenant's lanes begin with its name and a space; "!" is the character behind that.
-    const [first, behind] = tenant === undefined ? ['', BEHIND_ALL] : [`${tenant} `, `${tenant}!`]
+  const readOf = (destination: string, [after, behind, most]: readonly [string, string, number]): Row[] => {
+    const rows: Row[] = []
+    let at = after
+    for (let [next] = read(at, behind, 1); next !== undefined && rows.length < most; [next] = read(at, behind, 1)) {
+      const { tenant } = laneOf(next[0])
+      rows.push(...readOne(laneKey({ tenant, destination }), at, behind, 1))
+      at = behindLanesOf(tenant)
+    }
+    return rows
+  }
+  return ({ tenant, lane: wanted, destination, from, limit }) => {
+    const [first, behind] = tenant === undefined ? ['', BEHIND_ALL] : [`${tenant} `, behindLanesOf(tenant)]
     // A place that somebody made up leads to nobody else's lanes.
     const after = from !== undefined && from[0] > first ? from[0] : first
     const range = [after, behind, limit + 1] as const
-    const rows = wanted === undefined ? read(...range) : readOne(wanted, ...range)
+    const readSome = (): Row[] => (wanted === undefined ? read(...range) : readOne(wanted, ...range))
+    const rows = destination === undefined ? readSome() : readOf(destination, range)
     const { items, next } = cut(rows, limit, ([lane]) => [lane] as [string])
     return {
       items: items.map(([lane, pending, inFlight, succeeded, exhausted, cancelled, attempts, firstAttempts]) => ({
