@@ -1,6 +1,25 @@
 import type { Random } from '@secondwind/resilience'
 import { attemptHeaders } from '@secondwind/resilience/rules'
 import type { ClaimedTask } from '../task/task.ts'
+import type { DispatchPorts } from './ports.ts'
+import { signatureHeaders } from './signature.ts'
+
+interface Sent {
+  readonly body: Uint8Array | null
+  readonly timeoutMs: number
+}
+
+/** What an attempt says of itself, and by whom it is sent. */
+export function signedHeadersOf(
+  task: ClaimedTask,
+  { body, timeoutMs }: Sent,
+  { clock, random, signingSecretsOf }: DispatchPorts,
+): { readonly [name: string]: string } {
+  const headers = headersOf(task, timeoutMs, random)
+  const secrets = signingSecretsOf?.(task) ?? []
+  if (secrets.length === 0) return headers
+  return { ...headers, ...signatureHeaders({ taskId: task.taskId, body, sentAt: clock.now() }, secrets) }
+}
 
 /** What an attempt says of itself. */
 export function headersOf(task: ClaimedTask, remainingMs: number, random: Random): { readonly [name: string]: string } {

@@ -3,60 +3,27 @@
  *
  *  1. A request is sent only while its whole time-out fits into the lease, measured from before the claim was asked.
  *  2. What was never sent is released, and counts nothing. What was sent counts, however it ended.
- *  3. Its end is said once: by the target, by the alarm, or by whoever cut it off. What comes later is not heard.
+ *  3. What was cancelled before it was sent is not sent.
+ *  4. Its end is said once: by the target, by the alarm, or by whoever cut it off. What comes later is not heard.
  */
 import { NOT_ARMED, type Alarm, type Outcome, type RetryPolicy } from '@secondwind/resilience'
 import { lane as lanes } from '@secondwind/resilience/rules'
 import type { Sending, TargetAnswer } from '../targets/target.ts'
 import { controlOn, passesPauses } from '../task/orders.ts'
-import { abandon, expire, settle, type AttemptResult, type Settlement } from '../task/settle.ts'
+import { abandon, expire, putBack, settle, type AttemptResult, type Settlement } from '../task/settle.ts'
 import type { ClaimedTask, TaskRequest } from '../task/task.ts'
 import { startOf } from '../task/task-change.ts'
-import { headersOf } from './attempt-headers.ts'
-import type { Bodies, FetchedBody } from './bodies.ts'
+import { signedHeadersOf } from './attempt-headers.ts'
+import type { AttemptSetting, Claimed } from './attempt-setting.ts'
+import type { FetchedBody } from './bodies.ts'
 import { cutOff, readAnswer } from './outcome.ts'
-import type { Policies } from './policies.ts'
-import type { DispatchPorts } from './ports.ts'
 import type { ServedLane } from './served-lane.ts'
-import type { Settling } from './settling.ts'
-import { signatureHeaders } from './signature.ts'
-import type { Steering } from './steering.ts'
-import type { Mark } from './store-time.ts'
-import type { UnderWay } from './under-way.ts'
 
 /** The target's own time-out goes first: it knows how far the request had come. */
 const GRACE_MS = 500
 
 /** Of what a lease has beyond the time-out, so much may pass before sending; the rest is for clocks that disagree. */
 const SPENDABLE = 2 / 3
-
-/** What an attempt needs of its surroundings. */
-export interface AttemptSetting {
-  readonly ports: DispatchPorts
-  readonly policies: Policies
-  readonly bodies: Bodies
-  readonly settling: Settling
-  readonly steering: Steering
-  readonly underWay: UnderWay
-  /** It holds its slot no longer. */
-  readonly onEnd: (lane: ServedLane) => void
-  /** The lane's breaker or hold changed: that has to be remembered. */
-  readonly onPhase: (lane: ServedLane) => void
-  /** No attempt can be made under a policy that is not there. */
-  readonly onPolicyMissing: (task: ClaimedTask, lane: ServedLane) => void
-  /** Its body cannot be read now: nothing is learned from asking at once. */
-  readonly onBodyUnreadable: (task: ClaimedTask, lane: ServedLane) => void
-}
-
-/** A task, and how it was claimed. */
-interface Claimed {
-  readonly task: ClaimedTask
-  readonly lane: ServedLane
-  /** The limit that the claim carried. */
-  readonly limit: number
-  /** Before it was asked for. */
-  readonly claimedAt: Mark
-}
 
 type Permit = NonNullable<ReturnType<typeof lanes.start>>
 type Came = ReturnType<typeof cutOff>
@@ -76,12 +43,16 @@ export class Attempt implements Alarm {
   /** What it sends, once it was fetched. */
   #request: TaskRequest
   #body: FetchedBody | undefined = undefined
-  #permit!: Permit
+  /** Once it may be sent. */
+  #permit: Permit | undefined = undefined
   #sending: Sending | undefined = undefined
   #startedAt = 0
   #startedElapsed = 0
   #inFlight = 0
   #isOver = false
+  #isCancelled: boolean
+  /** Ends the wait for its body. */
+  #left: AbortController | undefined = undefined
 
   constructor(setting: AttemptSetting, claim: Claimed) {
     this.#setting = setting
@@ -89,6 +60,7 @@ export class Attempt implements Alarm {
     this.#task = claim.task
     this.#request = claim.task.request
     this.#lane = claim.lane
+    this.#isCancelled = claim.isCancelled
   }
 
   get taskId(): string {
@@ -117,7 +89,7 @@ export class Attempt implements Alarm {
     underWay.add(this)
     ports.events.taskChanged(startOf(this.#task))
     try {
-      const headers = this.#headers(timeoutMs)
+      const headers = signedHeadersOf(this.#task, { body: request.body, timeoutMs }, ports)
       this.#sending = ports.target.send({ request, headers, timeoutMs })
       this.#sending.answer.then(this.#heard, this.#broke)
     } catch (error) {
@@ -125,21 +97,17 @@ export class Attempt implements Alarm {
     }
   }
 
-  #headers(timeoutMs: number): { readonly [name: string]: string } {
-    const { clock, random, signingSecretsOf } = this.#setting.ports
-    const headers = headersOf(this.#task, timeoutMs, random)
-    const secrets = signingSecretsOf?.(this.#task) ?? []
-    if (secrets.length === 0) return headers
-    const { taskId } = this.#task
-    const { body } = this.#request
-    return { ...headers, ...signatureHeaders({ taskId, body, sentAt: clock.now() }, secrets) }
-  }
-
   async #prepare(): Promise<void> {
-    const policy = await this.#setting.policies.find(this.#task)
-    if (policy === 'missing') this.#setting.onPolicyMissing(this.#task, this.#lane)
-    if (policy === undefined || policy === 'missing') this.#release()
-    else if ((await this.#fetchBody(policy)) && this.#admit(policy)) this.send()
+    const { policies, underWay, onPolicyMissing } = this.#setting
+    underWay.add(this)
+    const policy = await policies.find(this.#task)
+    if (policy === 'missing') onPolicyMissing(this.#task, this.#lane)
+    const isAdmitted =
+      policy === undefined || policy === 'missing'
+        ? this.#release()
+        : (await this.#fetchBody(policy)) && this.#admit(policy)
+    underWay.remove(this)
+    if (isAdmitted) this.send()
   }
 
   /** False when there is none to send: then its lease is on its way back already. */
@@ -147,7 +115,8 @@ export class Attempt implements Alarm {
     const { bodies, onBodyUnreadable } = this.#setting
     const { storedBody } = this.#task.request
     if (storedBody === undefined) return true
-    const body = await bodies.fetch(this.#task, storedBody, () => this.#fits(policy))
+    this.#left = new AbortController()
+    const body = await bodies.fetch(this.#task, storedBody, () => this.#fits(policy), this.#left.signal)
     if (body === 'missing') return this.#settleUnsent(abandon(this.#task, 'body-missing'))
     if (body === 'late') return this.#release()
     if (body === undefined) {
@@ -170,7 +139,7 @@ export class Attempt implements Alarm {
     const now = this.#setting.ports.time.now()
     // Its deadline passed while it waited: there is nobody left to send it for.
     if (this.#task.progress.expiresAt <= now) return this.#settleUnsent(expire(this.#task))
-    const permit = this.#fits(policy) ? this.#permitFor(now) : undefined
+    const permit = !this.#isCancelled && this.#fits(policy) ? this.#permitFor(now) : undefined
     if (permit === undefined) return this.#release()
     this.#policy = policy
     this.#permit = permit
@@ -207,6 +176,8 @@ export class Attempt implements Alarm {
   }
 
   #release(): false {
+    // Told as what becomes of it: a release says nothing.
+    if (this.#isCancelled) return this.#settleUnsent(putBack(this.#task))
     const { taskId, lease } = this.#task
     this.#setting.settling.release({ taskId, token: lease.token, task: this.#task })
     return this.#leaveUnsent()
@@ -236,16 +207,24 @@ export class Attempt implements Alarm {
     this.#end(cutOff('attempt-timeout', message))
   }
 
-  /** Ends it now, for a reason of ours: what it had begun may have been carried out, but nothing is learned from it. */
+  /**
+   * Ends it now, for a reason of ours: what it had begun may have been carried out, but nothing is learned from it. What it
+   * had not begun it leaves.
+   */
   cut(errorCode: string, errorMessage: string): void {
     if (this.#isOver) return
+    if (this.#permit === undefined) {
+      this.#isCancelled = true
+      this.#left?.abort()
+      return
+    }
     this.#sending?.cut(errorMessage)
     this.#end(cutOff(errorCode, errorMessage), IGNORED)
   }
 
   /** Whether its lease is over, by the store's own clock: after a suspend, alarms come too late. */
   isOverdue(storeNow: number): boolean {
-    return storeNow >= this.#task.lease.endsAt
+    return this.#permit !== undefined && storeNow >= this.#task.lease.endsAt
   }
 
   /** `heard` is what the destination has shown of itself: usually the same. */
@@ -278,7 +257,7 @@ export class Attempt implements Alarm {
   #learn(call: lanes.EndedCall, now: number): void {
     const { steering, onPhase } = this.#setting
     const lane = this.#lane
-    const hasChanged = lanes.end(lane.policy, lane.state, this.#permit, call, now)
+    const hasChanged = lanes.end(lane.policy, lane.state, this.#permit!, call, now)
     if (lane.partition.phase === 'gone') return
     if (hasChanged) onPhase(lane)
     steering.saw(lane, this.#task.queue, call.outcome, call.durationMs)

@@ -102,6 +102,27 @@ describe('an attempt with a large body', () => {
     assert.deepEqual(sent(), [TEXT])
   })
 
+  it('is not sent when its task was cancelled while its bytes were on their way', async () => {
+    const { world, upload, enqueue, sent, ended } = await setting()
+    const read = world.bodies.read.bind(world.bodies)
+    let goOn = (): void => {}
+    const held = new Promise<void>(resolve => (goOn = resolve))
+    Object.assign(world.bodies, { read: async (at: string) => held.then(() => read(at)) })
+    const { taskId } = await enqueue(await upload())
+    await world.clock.advance(100)
+    await world.store.cancel(taskId)
+    world.running[0]!.dispatcher.cut(taskId)
+    goOn()
+    await world.finish(10_000)
+    assert.deepEqual(sent(), [])
+    const task = await world.store.get(taskId)
+    assert.deepEqual([task!.state.status, task!.progress.attemptNumber], ['CANCELLED', 0])
+    assert.deepEqual(
+      ended.map(({ status }) => status),
+      ['CANCELLED'],
+    )
+  })
+
   it('waits when its bytes cannot be read now, and burns no attempt', async () => {
     const { world, upload, enqueue, sent, warnings } = await setting()
     const read = world.bodies.read.bind(world.bodies)
@@ -128,11 +149,11 @@ function fetching(mostBytes: number) {
   const bodies = new Bodies({ store, bodies: kept, calls, events: { warning() {} }, mostBytes })
   const fetched: [tenant: string, bytes: number][] = []
   const letGoes = new Map<string, () => void>()
-  const fetch = async (tenant: string, bytes: number, isOfUse?: () => boolean): Promise<void> => {
+  const fetch = async (tenant: string, bytes: number, isOfUse?: () => boolean, left?: AbortSignal): Promise<void> => {
     const put = await kept.put([Buffer.alloc(bytes)], 1_000)
     await store.putBody({ tenant, ...put, contentType: 'text/plain', mostBytes: 1_000 })
     const note = async (): Promise<void> => {
-      const body = await bodies.fetch({ ...newTask(1, 0), tenant }, put, isOfUse)
+      const body = await bodies.fetch({ ...newTask(1, 0), tenant }, put, isOfUse, left)
       if (typeof body !== 'object') return
       fetched.push([tenant, body.bytes.length])
       letGoes.set(`${tenant} ${bytes}`, body.letGo)
@@ -194,6 +215,33 @@ describe('bodies on their way to attempts', () => {
     isOfUse = false
     await letGo('a', 200)
     assert.deepEqual(fetched.slice(1), [['a', 61]])
+  })
+})
+
+describe('whoever waits for room and leaves', () => {
+  it('is given none, whatever stood before and behind it', async () => {
+    const { fetched, fetch, letGo } = fetching(100)
+    await fetch('a', 80)
+    const [first, last] = [new AbortController(), new AbortController()]
+    await fetch('b', 60, undefined, first.signal)
+    await fetch('b', 61)
+    await fetch('c', 62, undefined, last.signal)
+    first.abort()
+    last.abort()
+    await letGo('a', 80)
+    assert.deepEqual(fetched.slice(1), [['b', 61]])
+  })
+
+  it('keeps nobody waiting that would have had room without it', async () => {
+    const { fetched, fetch } = fetching(100)
+    await fetch('a', 50)
+    const left = new AbortController()
+    await fetch('b', 100, undefined, left.signal)
+    await fetch('c', 40)
+    assert.equal(fetched.length, 1)
+    left.abort()
+    await new Promise(resolve => setImmediate(resolve))
+    assert.deepEqual(fetched.slice(1), [['c', 40]])
   })
 })
 

@@ -3,7 +3,7 @@ import { DamagedBodyError, intact } from '../bodies/intact.ts'
 import type { BodyRecord, TaskStore } from '../stores/task-store.ts'
 import type { AcceptedTask, StoredBody } from '../task/task.ts'
 import type { DispatchEvents } from '../telemetry/events.ts'
-import { askForRoom, leaveRoom, newRoom, nextPlace, type Place, type Room } from './room.ts'
+import { askForRoom, leaveLine, leaveRoom, newRoom, nextPlace, type Place, type Room } from './room.ts'
 import type { StoreCalls } from './store-calls.ts'
 
 /** All large bodies that are in memory together: of the largest there is room for sixteen, twelve of them of one lane. */
@@ -39,25 +39,38 @@ export class Bodies {
   }
 
   /**
-   * Waits until there is room for it, and then reads it, if it is still of use. `missing`: it is gone or was changed, for
-   * good; `late`: nobody can use it any more; undefined: nobody can tell now.
+   * Waits until there is room for it, and then reads it, if it is still of use; whoever has left waits no longer.
+   * `missing`: it is gone or was changed, for good; `late`: nobody can use it any more; undefined: nobody can tell now.
    */
   async fetch(
     task: AcceptedTask,
     storedBody: StoredBody,
     isOfUse: () => boolean = () => true,
+    left?: AbortSignal,
   ): Promise<FetchedBody | 'missing' | 'late' | undefined> {
     const place = askForRoom(this.#room, task, storedBody.sizeBytes)
-    await new Promise<void>(go => {
-      this.#waiting.set(place, go)
-      this.#serve()
-    })
+    if (!(await this.#hasRoom(place, left))) return 'late'
     const letGo = (): void => this.#letGo(place)
     // Reading what is not sent would cost the others as much as if it were.
     const bytes = isOfUse() ? await this.#read(task.tenant, storedBody) : 'late'
     if (typeof bytes === 'object') return { bytes, letGo }
     letGo()
     return bytes
+  }
+
+  async #hasRoom(place: Place, left: AbortSignal | undefined): Promise<boolean> {
+    const leave = (): void => {
+      if (!this.#waiting.delete(place)) return
+      leaveLine(this.#room, place)
+      answer(false)
+      this.#serve()
+    }
+    let answer!: (hasRoom: boolean) => void
+    const answered = new Promise<boolean>(resolve => (answer = resolve))
+    this.#waiting.set(place, () => answer(true))
+    left?.addEventListener('abort', leave)
+    this.#serve()
+    return answered
   }
 
   #letGo(place: Place): void {

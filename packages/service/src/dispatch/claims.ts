@@ -9,7 +9,8 @@
 import { lane as lanes, shares } from '@secondwind/resilience/rules'
 import { laneKey, queueKey } from '../task/lane.ts'
 import type { Ask, ClaimAnswer } from '../stores/task-store.ts'
-import { Attempt, type AttemptSetting } from './attempt.ts'
+import { Attempt } from './attempt.ts'
+import type { AttemptSetting } from './attempt-setting.ts'
 import type { ServedLane, ServedQueue } from './served-lane.ts'
 import type { ServedPartition } from './served-partition.ts'
 import { portionsOf, type Portion } from './share.ts'
@@ -64,7 +65,8 @@ export class Claims {
     const claim = { partition: partition.number, steward: partition.token, token, asks: parts.flatMap(asksOf) }
     const answer = await calls.ask(() => store.claim(claim))
     partition.claim = undefined
-    const attempts = answer?.kind === 'claimed' ? this.#admit(parts, answer, mark) : []
+    const attempts = answer?.kind === 'claimed' ? this.#admit(partition, parts, answer, mark) : []
+    partition.cancelled.clear()
     for (const { lane } of parts) this.#giveBack(lane)
     if (answer === undefined) this.#options.onDoubt(partition, token)
     else if (answer.kind === 'refused') this.#options.onLost(partition)
@@ -75,7 +77,7 @@ export class Claims {
   }
 
   /** Those that may start, in the order in which they were due. */
-  #admit(parts: readonly LanePart[], { tasks }: Claimed, claimedAt: Mark): Attempt[] {
+  #admit({ cancelled }: ServedPartition, parts: readonly LanePart[], { tasks }: Claimed, claimedAt: Mark): Attempt[] {
     const partOf = new Map(parts.map(part => [part.lane.key, part]))
     return tasks
       .map(task => {
@@ -83,7 +85,8 @@ export class Claims {
         lane.asked--
         lane.starting++
         lane.count(task.queue, 1)
-        return new Attempt(this.#options.setting, { task, lane, limit, claimedAt })
+        const isCancelled = cancelled.has(task.taskId)
+        return new Attempt(this.#options.setting, { task, lane, limit, claimedAt, isCancelled })
       })
       .filter(attempt => attempt.admit())
   }

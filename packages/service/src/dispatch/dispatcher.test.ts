@@ -122,6 +122,26 @@ describe('a task', () => {
     assert.equal(instance.dispatcher.view(KEY)?.breaker, 'closed')
   })
 
+  it('that is cancelled while the claim that took it is under way is not sent', async () => {
+    const { world, instance, ended } = await setting({
+      fateOf: (_, verb) => (verb === 'claim' ? { ...WELL, afterMs: 100 } : WELL),
+    })
+    const task = await world.enqueue()
+    const other = await world.enqueue()
+    await world.clock.advance(50)
+    assert.equal(await world.statusOf(task), 'IN_FLIGHT')
+    await world.store.cancel(task.taskId)
+    instance.dispatcher.cut(task.taskId)
+    await world.clock.advance(1_000)
+    assert.deepEqual([await world.statusOf(task), await world.statusOf(other)], ['CANCELLED', 'SUCCEEDED'])
+    assert.equal((await world.store.get(task.taskId))!.progress.attemptNumber, 0)
+    assert.deepEqual(
+      world.destinations.seen.map(({ idempotencyKey }) => idempotencyKey),
+      [other.taskId],
+    )
+    assert.equal(ended.find(({ taskId }) => taskId === task.taskId)?.status, 'CANCELLED')
+  })
+
   it('that an operator wants now goes before all others of its lane', async () => {
     const { world } = await setting({ lanes: { limit: 1 } })
     await world.enqueueMany(5)

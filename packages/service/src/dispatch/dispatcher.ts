@@ -188,7 +188,10 @@ class StoreDispatcher implements Dispatcher, Alarm {
   }
 
   cut(taskId: string): void {
-    this.#underWay.of(taskId)?.cut('cancelled', 'cancelled while its request was under way')
+    const attempt = this.#underWay.of(taskId)
+    attempt?.cut('cancelled', 'cancelled while its request was under way')
+    const partition = this.#stewardship.partitions.get(partitionOfTask(taskId))
+    if (attempt === undefined && partition?.claim !== undefined) partition.cancelled.add(taskId)
   }
 
   async stop({ graceMs }: { readonly graceMs: number }): Promise<void> {

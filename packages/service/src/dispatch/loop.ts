@@ -6,7 +6,7 @@
 import { nextTurn } from '@secondwind/resilience'
 import { shares } from '@secondwind/resilience/rules'
 import { Claims } from './claims.ts'
-import type { AttemptSetting } from './attempt.ts'
+import type { AttemptSetting } from './attempt-setting.ts'
 import type { ServedLane } from './served-lane.ts'
 import type { ServedPartition } from './served-partition.ts'
 import { prospectOf, type Openings } from './share.ts'

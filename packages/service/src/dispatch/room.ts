@@ -63,9 +63,16 @@ export function leaveRoom(room: Room, place: Place): void {
   room.held.delete(place)
   line.held--
   shares.giveSlotBack(room.shares, line.share, bytes)
-  if (line.held > 0 || line.waiting.length > 0) return
-  room.lines.delete(line.key)
-  shares.leaveShares(room.shares, line.share)
+  forgetIdle(room, line)
+}
+
+/** Stands in line no longer, and was given nothing. */
+export function leaveLine(room: Room, place: Place): void {
+  const { line } = place
+  line.waiting.splice(line.waiting.indexOf(place), 1)
+  if (line.waiting.length > 0) return
+  shares.setReady(room.shares, line.share, false)
+  forgetIdle(room, line)
 }
 
 function lineOf(room: Room, lane: Lane): Line {
@@ -76,6 +83,12 @@ function lineOf(room: Room, lane: Lane): Line {
     room.lines.set(key, line)
   }
   return line
+}
+
+function forgetIdle(room: Room, line: Line): void {
+  if (line.held > 0 || line.waiting.length > 0) return
+  room.lines.delete(line.key)
+  shares.leaveShares(room.shares, line.share)
 }
 
 function fits({ shares: { slots, taken } }: Room, { bytes, line: { share } }: Place): boolean {

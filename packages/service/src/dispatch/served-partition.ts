@@ -25,6 +25,8 @@ export class ServedPartition {
   readonly earlyHints: Hint[] = []
   /** The claim under way: there is one at a time. */
   claim: Promise<void> | undefined
+  /** Tasks that were cancelled while a claim was under way, which may have taken them. */
+  readonly cancelled: Set<string> = new Set()
   /** Lanes whose turn came while a claim was under way. */
   readonly parked: Set<ServedLane> = new Set()
   /** When leases that others left end, the earliest first, on the store's clock. */

@@ -1,7 +1,7 @@
 import type { Attempt } from './attempt.ts'
 
 /**
- * The attempts whose requests are under way, each at its place in a list.
+ * The attempts whose requests are under way, or wait for their bodies, each at its place in a list.
  *
  * Not in a map by task: a map that takes in and lets go all the time is packed anew every few hundred times, V8 leaves the
  * old table pointing at the new one, and so each old table keeps all that came after it until the whole heap is cleaned.

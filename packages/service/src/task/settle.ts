@@ -50,6 +50,11 @@ export function expire({ taskId, lease, progress }: ClaimedTask): Settlement {
   return { taskId, token: lease.token, next: exhausted('deadline', progress) }
 }
 
+/** The end of a claim that nothing was sent under, by nobody's fault but ours: the task stands where it stood. */
+export function putBack({ taskId, lease, progress, queue, dueAt }: ClaimedTask): Settlement {
+  return { taskId, token: lease.token, next: { status: 'PENDING', dueAt, queue, progress } }
+}
+
 /** The end of a task that cannot be sent at all, for a reason that time does not mend. */
 export function abandon({ taskId, lease, progress }: ClaimedTask, reason: GiveUpReason): Settlement {
   return { taskId, token: lease.token, next: exhausted(reason, progress) }
