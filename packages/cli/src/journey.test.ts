@@ -40,7 +40,7 @@ describe('an outage, by the command line alone', () => {
     const seen = await atTerminal(['destinations', 'list'])
     assert.match(
       seen.stdout.replaceAll(/\s+/g, ' '),
-      new RegExp(`A retry storm: 7\\d(?:\\.\\d)? % of the attempts at ${url} in the last 5 min were retries`),
+      new RegExp(`A retry storm: 7\\d(?:\\.\\d)? % of the attempts at ${url} in the last 1 min were retries`),
     )
 
     // It is stopped: what comes in from now on waits, and costs nothing.

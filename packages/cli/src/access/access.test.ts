@@ -1,9 +1,10 @@
 import type { AuditEntry, Key } from '@secondwind/client'
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, onTestFinished } from 'vitest'
+import { pasted } from '../command-line.test-kit.ts'
 import { aService, type RunningService } from '../remote/service.test-kit.ts'
 
 function aFolder(): string {
@@ -53,6 +54,17 @@ describe('keys', () => {
       stderr,
       /do {3}secondwind keys create --operator --scope admin --name second --write second-admin\.key/,
     )
+  })
+
+  it('are proposed to be written where no other one is', async () => {
+    const { service, asAdmin, folder } = await aLockedService()
+    const keyId = (await service.inPipe(['keys', 'list', '--ids', ...asAdmin])).stdout.trim()
+    const file = 'second-admin.key'
+    renameSync(join(folder, 'admin.key'), join(folder, file))
+    const revoke = `secondwind keys revoke ${keyId} --yes --url ${service.url} --key-file ${file}`
+    const [, line = ''] = /do {3}(.*)/.exec((await pasted(revoke, folder)).stderr) ?? []
+    assert.match(line, / --write second-admin-2\.key .*--key-file second-admin\.key$/)
+    assert.equal((await pasted(line, folder)).exitCode, 0)
   })
 
   it('do what they may, and nothing else', async () => {

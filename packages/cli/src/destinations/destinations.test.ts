@@ -24,7 +24,7 @@ describe('destinations', () => {
     const { stdout } = await type(['destinations', 'get', url])
     assert.match(
       stdout.replaceAll(/\s+/g, ' '),
-      /last 5 min 2 attempts, of which 50 % retries; 2 × the load of first attempts attempts 2, of which 50 % retries/,
+      /last 1 min 2 attempts, of which 50 % retries; 2 × the load of first attempts attempts 2, of which 50 % retries/,
     )
     const unknown = await inPipe(['destinations', 'get', 'nobody'])
     assert.deepEqual([unknown.exitCode, unknown.stderr.includes('error destination-not-found')], [3, true])
@@ -82,7 +82,7 @@ describe('a destination that was stopped', () => {
 })
 
 describe('a storm', () => {
-  const lately = (attempts: number, retryShare: number) => ({ recent: { windowMs: 300_000, attempts, retryShare } })
+  const lately = (attempts: number, retryShare: number) => ({ recent: { windowMs: 60_000, attempts, retryShare } })
 
   it('is where most retries are, among destinations whose attempts are enough to tell', () => {
     const worst = { ...calm, destination: 'https://worst.example', ...lately(1_000, 0.6), backlog: 3 }
@@ -90,7 +90,7 @@ describe('a storm', () => {
     const worse = { ...calm, destination: 'https://worse.example', ...lately(50, 0.9) }
     assert.deepEqual(stormOf([calm, small, worse, worst]), {
       destination: 'https://worst.example',
-      say: 'A retry storm: 60 % of the attempts at https://worst.example in the last 5 min were retries. 3 tasks wait for it.',
+      say: 'A retry storm: 60 % of the attempts at https://worst.example in the last 1 min were retries. 3 tasks wait for it.',
     })
     assert.equal(stormOf([calm, small]), undefined)
   })
@@ -109,7 +109,7 @@ describe('a storm', () => {
     })
     for (const words of [['list'], ['get', stormy.destination]]) {
       const { stdout, stderr } = await atTerminal(['destinations', ...words, '--url', url])
-      assert.match(stdout.replaceAll(/\s+/g, ' '), /A retry storm: 80 % of the attempts at .* in the last 5 min/)
+      assert.match(stdout.replaceAll(/\s+/g, ' '), /A retry storm: 80 % of the attempts at .* in the last 1 min/)
       assert.match(stderr, /secondwind pause https:\/\/calm\.example --for 30min/)
     }
   })

@@ -244,7 +244,7 @@ describe('a finding is ok, worth a look, or bad', () => {
     assert.deepEqual(levels(checkDestinations([calm], 1_030_000, typed)), ['ok', 'ok'])
     const [late] = checkDestinations([{ ...calm, hold: { reason: 'breaker-open' } }], 1_600_000, typed)
     assert.match(late!.say, /^2 wait for https:\/\/a\.example, the first for 10 min, held by breaker-open\.$/)
-    const recent = { windowMs: 300_000, attempts: 100, retryShare: 0.8 }
+    const recent = { windowMs: 60_000, attempts: 100, retryShare: 0.8 }
     assert.deepEqual(levels(checkDestinations([{ ...calm, recent }], 1_000_000, typed)), ['ok', 'warn', 'ok'])
   })
 })

@@ -1,6 +1,7 @@
 /** What to type after each way in which the service says no. Without a line the command's own help is proposed. */
 import type { ServiceError, ServiceErrorCode, TaskStatus } from '@secondwind/client'
 import { retyped, typed as typedAnywhere } from '../input/typed.ts'
+import { freePath } from '../output/output-file.ts'
 import { CONNECTION_OPTIONS } from './connection.ts'
 import type { RemoteCall } from './remote-command.ts'
 
@@ -50,19 +51,18 @@ const BY_TASK_STATUS: { readonly [status in TaskStatus]: string } = {
   CANCELLED: 'get',
 }
 
-/** For whoever runs the service: what it may call is said when it is started. */
-const allowTarget: Lines = ({ args }) => {
-  const [target] = args
-  const isUrl = typeof target === 'string' && URL.canParse(target)
-  return isUrl ? [typedAnywhere(['serve', '--allow-target', new URL(target).host])] : ['secondwind serve --help']
+/** For whoever runs the service: it says itself which place that is, for a target and for a callback. */
+const allowTarget: Lines = (_, { detail }) => {
+  const [, place] = /--allow-target (\S+?)\.?(?=\s|$)/.exec(detail) ?? []
+  return [place === undefined ? 'secondwind serve --help' : typedAnywhere(['serve', '--allow-target', place])]
 }
 
 const replayInTheWay: Lines = ({ typed, args }) => [typed('replay', 'status', String(args[0]))]
 
-/** Whoever has a key already has written it somewhere. */
+/** Whoever has a key already has written it somewhere, and no key is written over another. */
 const adminFirst: Lines = ({ typed, hasKey }) => {
   const [name, file] = hasKey ? ['second', 'second-admin.key'] : ['first', 'admin.key']
-  return [typed('keys', 'create', '--operator', '--scope', 'admin', '--name', name, '--write', file)]
+  return [typed('keys', 'create', '--operator', '--scope', 'admin', '--name', name, '--write', freePath(file))]
 }
 
 const NEXT: { readonly [code in ServiceErrorCode]: Lines } = {
@@ -85,7 +85,7 @@ const NEXT: { readonly [code in ServiceErrorCode]: Lines } = {
   'foreign-origin': doctor,
   'route-not-found': doctor,
   'task-not-found': show('tasks', 'list'),
-  'body-not-found': help,
+  'body-not-found': show('bodies', 'put', 'your-file'),
   'body-damaged': help,
   'tenant-not-found': tenants,
   'key-not-found': show('keys', 'list'),

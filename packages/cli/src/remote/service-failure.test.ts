@@ -67,9 +67,11 @@ describe('what the service refuses is told in four parts, with an exit code to g
   })
 
   it('a target that must not be called is named as the service would allow it', async () => {
-    const words = ['tasks', 'submit', 'http://10.1.2.3:8080/charge']
-    const { stderr } = await saidOf(422, { code: 'target-forbidden', detail: 'Private.' }, { words })
-    assert.match(stderr, /do {3}secondwind serve --allow-target 10\.1\.2\.3:8080\n/)
+    const { inPipe, url } = await aService()
+    const target = await inPipe(['tasks', 'submit', 'http://10.1.2.3/charge'])
+    assert.match(target.stderr, /do {3}secondwind serve --allow-target 10\.1\.2\.3:80\n/)
+    const callback = await inPipe(['tasks', 'submit', `${url}/_flaky/200`, '--callback-url', 'http://[fd00::1]:81/'])
+    assert.match(callback.stderr, /do {3}secondwind serve --allow-target '\[fd00::1\]:81'\n/)
   })
 
   it.each([

@@ -1,11 +1,12 @@
 /** One task, acted upon; with `--wait` until it is known what came of it. */
 import type { Client, RetryTask } from '@secondwind/client'
 import type { Answer, Command } from '../command.ts'
+import { sayHold } from '../destinations/destination-page.ts'
 import { confirm, YES_OPTION } from '../input/confirm.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { createPage } from '../terminal/page.ts'
 import { TASK_ARGUMENT } from './task-options.ts'
-import { holdOf, nextFor, showTask } from './task-page.ts'
+import { gatesOf, holdOf, isForEveryAttempt, nextFor, showTask } from './task-page.ts'
 import { answerOnceSettled, WAIT_OPTION } from './settled.ts'
 
 const EXAMPLE_ID = '01a1e2a2-09b8-7b02-87fa-57f25d3342be'
@@ -74,9 +75,12 @@ async function actOn(call: RemoteCall, { verb, act }: Pick<Act, 'verb' | 'act'>)
     now.status !== 'IN_FLIGHT' && (now.attemptNumber > task.attemptNumber || now.generation > task.generation)
   const isNews = (line: string): boolean => !line.includes(` ${verb} `)
   if (options['wait'] !== undefined) return answerOnceSettled(call, task, isSettled)
+  const hold = await holdOf(client, task)
+  const shut = gatesOf(hold).find(isForEveryAttempt)
   return {
     data: task,
     show: page => showTask(task, clock.now(), page),
-    next: [typed('tasks', 'watch', task.taskId), ...nextFor(task, typed, await holdOf(client, task)).filter(isNews)],
+    ...(shut !== undefined && { verdict: `It waits all the same: ${sayHold(shut, clock.now())}.` }),
+    next: [...new Set([typed('tasks', 'watch', task.taskId), ...nextFor(task, typed, hold).filter(isNews)])],
   }
 }

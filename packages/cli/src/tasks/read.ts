@@ -1,6 +1,6 @@
-import { sayMs } from '@secondwind/lab'
 import type { Attempt } from '@secondwind/client'
 import type { Answer, Command } from '../command.ts'
+import { sayHold } from '../destinations/destination-page.ts'
 import { tellSlip } from '../destinations/never-used.ts'
 import { durationCell, sayWhen, whenCell } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
@@ -107,15 +107,11 @@ async function explain({ client, args, clock, typed }: RemoteCall): Promise<Answ
       '',
       wrap(`  ${explanation}`, columns, '  '),
       '',
-      ...gatesOf(hold).map(({ reason, until }) => line('gate', sayHold(reason, until, now))),
+      ...gatesOf(hold).map(gate => line('gate', sayHold(gate, now))),
       ...(nextAttemptAt === undefined ? [] : [line('next attempt', sayWhen(nextAttemptAt, now))]),
       line('attempts made', `${task.attemptNumber}${hold === undefined ? '' : '; waiting at a gate costs none'}`),
       ...(task.endedAt === undefined ? [line('deadline', sayWhen(task.expiresAt, now))] : []),
     ].join('\n')
   }
   return { data: found, show, next: nextFor(task, typed, hold).filter(line => !line.includes(' explain ')) }
-}
-
-function sayHold(reason: string, until: number | undefined, now: number): string {
-  return until === undefined ? reason : `${reason}, for another ${sayMs(Math.max(0, until - now))}`
 }

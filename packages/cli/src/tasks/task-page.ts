@@ -1,5 +1,6 @@
 import type { Client, Hold, RetryTask } from '@secondwind/client'
 import { sayWhen } from '../output/say-time.ts'
+import type { RemoteCall } from '../remote/remote-command.ts'
 import { openGate } from '../steering/open-gate.ts'
 import { labelled, wrap, type Page } from '../terminal/page.ts'
 
@@ -52,14 +53,30 @@ export function nextFor(
   typed: (...words: readonly string[]) => string,
   hold?: Hold,
 ): readonly string[] {
-  const byHand = gatesOf(hold).flatMap(gate => {
-    const opening = openGate(gate, destination, typed)
-    return opening === undefined ? [] : { opening, reason: gate.reason }
-  })
-  // Of what people have shut an attempt by hand passes a pause, and nothing else.
-  const isInVain = byHand.some(({ reason }) => reason !== 'paused')
-  const verbs = NEXT[status].filter(verb => !(isInVain && verb === 'attempt-now'))
-  return [...new Set(byHand.map(({ opening }) => opening)), ...verbs.map(verb => typed('tasks', verb, taskId))]
+  const gates = gatesOf(hold)
+  const verbs = NEXT[status].filter(verb => !(verb === 'attempt-now' && gates.some(isForEveryAttempt)))
+  const lines = [
+    ...gates.flatMap(gate => openGate(gate, destination, typed) ?? []),
+    ...(gates.some(isOpenByItself) ? waitOrClose(taskId, destination, typed) : []),
+    ...verbs.map(verb => typed('tasks', verb, taskId)),
+  ]
+  return [...new Set(lines)]
+}
+
+/** An attempt by hand passes a pause, and goes before others; what is shut for every attempt it cannot pass. */
+export function isForEveryAttempt({ reason }: Hold): boolean {
+  return SHUT.includes(reason)
+}
+
+const SHUT: readonly Hold['reason'][] = ['kill-switch', 'breaker-open', 'probing', 'retry-after']
+
+function isOpenByItself({ reason, until }: Hold): boolean {
+  return reason === 'breaker-open' && until !== undefined
+}
+
+/** A breaker that opened by itself probes by itself; whoever knows that the target is back need not wait for that. */
+function waitOrClose(taskId: string, destination: string, typed: RemoteCall['typed']): readonly string[] {
+  return [typed('tasks', 'watch', taskId), typed('destinations', 'breaker', destination, '--set', 'closed')]
 }
 
 /** All that are shut, the one that lasts longest first. */

@@ -240,4 +240,21 @@ describe('one task', () => {
     assert.match(forced.stderr, new RegExp(`secondwind destinations breaker ${url} --set auto`))
     assert.doesNotMatch(forced.stderr, /tasks attempt-now/)
   })
+
+  it('that an open breaker holds is waited for, or its breaker closed by hand: an attempt would not pass it', async () => {
+    const { url, aTask, client, atTerminal } = await aService()
+    const breaker = { minCalls: 2, failureRate: 0.1, openMs: 60_000, maxOpenMs: 60_000 }
+    await client.destinations.put(url, { limits: { breaker }, version: 0 })
+    const { taskId } = await aTask('503x9')
+    for await (const { attemptNumber, status } of client.follow(taskId))
+      if (attemptNumber > 1 && status === 'PENDING') break
+    for (const verb of ['attempt-now', 'explain']) {
+      const { stdout, stderr } = await atTerminal(['tasks', verb, taskId])
+      assert.match(stdout, /breaker-open, for another \d/, verb)
+      const lines = [...stderr.matchAll(/secondwind (.*) --url/g)].map(([, words]) => words)
+      const close = `destinations breaker ${url} --set closed`
+      assert.deepEqual(lines.slice(0, 2), [`tasks watch ${taskId}`, close], verb)
+      assert.doesNotMatch(stderr, /tasks attempt-now/, verb)
+    }
+  })
 })

@@ -44,7 +44,7 @@ export interface DestinationFilter {
 }
 
 export interface RecentAttempts {
-  /** How long ago the oldest of them may have ended: five minutes. */
+  /** How long ago the oldest of them may have ended: a minute. */
   readonly windowMs: number
   readonly attempts: number
   readonly retryShare: number

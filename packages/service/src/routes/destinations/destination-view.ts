@@ -17,8 +17,8 @@ interface Known {
   readonly now: number
 }
 
-/** Long enough for a share of retries to mean something, short enough that an outage which is over no longer shows. */
-const RECENT_MS = 300_000
+/** Long enough for a share of retries to mean something, short enough that nobody pauses what has come back. */
+const RECENT_MS = 60_000
 
 export function destinationView({ counters, view, series, own, all, now }: Known): Destination {
   const { lane, pending, inFlight, succeeded, exhausted, cancelled, attempts, firstAttempts } = counters

@@ -108,7 +108,7 @@ const EXAMPLE_DESTINATION: Destination = {
   attempts: 1_060,
   retryShare: 0.1,
   amplification: 1.11,
-  recent: { windowMs: 300_000, attempts: 40, retryShare: 0.6, amplification: 2.5 },
+  recent: { windowMs: 60_000, attempts: 40, retryShare: 0.6, amplification: 2.5 },
   settings: EXAMPLE_SETTINGS,
 }
 

@@ -61,5 +61,5 @@ export function refusalOfFull(random: Random): Refusal {
 }
 
 export function sayUnknownBody(bodyRef: string): string {
-  return `There is no body ${bodyRef}: upload it with POST /bodies first.`
+  return `There is no body ${bodyRef}: upload it first.`
 }

@@ -33,7 +33,7 @@ export async function findBody(
   const record = await store.body({ tenant, bodyRef })
   if (record !== undefined) return right(record)
   const alone = { code: 'body-not-found', status: 422, detail: sayUnknownBody(bodyRef) } as const
-  return { ...wrong('bodyRef', bodyRef, 'names no body that is here: upload it with POST /bodies first'), alone }
+  return { ...wrong('bodyRef', bodyRef, 'names no body that is here: upload it first'), alone }
 }
 
 /** Node decodes whatever it can, and leaves out the rest in silence. */
