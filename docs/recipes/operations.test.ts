@@ -74,6 +74,30 @@ describe('the page on operations', () => {
     assert.ok(keys[0]!.overlapsUntil !== undefined)
   })
 
+  it('has lines for a key that leaked: it is refused, and what was done with it is shown', async () => {
+    const { paste, client, service } = await atWork()
+    const me = await client.keys.create({ scopes: ['admin'], isOperator: true, name: 'me' })
+    const admin = createClient({ url: service.url, key: me.key })
+    const leaked = await admin.keys.create({ scopes: ['enqueue', 'operate'], name: 'leaked' })
+    const thief = createClient({ url: service.url, key: leaked.key })
+    const hours = { delayMs: 3_600_000 }
+    const { taskId } = await thief.tasks.enqueue({ targetUrl: `${service.url}/_flaky/503x1`, ...hours })
+    await admin.tasks.enqueue({ targetUrl: `${service.url}/_flaky/503x1`, ...hours })
+    await thief.destinations.pause(service.url, { reason: 'mischief' })
+    const printed = await paste('A key leaked', { KEY: me.key, KEY_ID: leaked.keyId })
+    const [, audit, tasks] = printed.split(/(?<=\})(?=\{)/).map(text => JSON.parse(text)) as [
+      unknown,
+      { items: { action: string }[] },
+      { items: { taskId: string }[] },
+    ]
+    assert.deepEqual([audit.items[0]!.action, audit.items.length], ['destination.pause', 1])
+    assert.deepEqual(
+      tasks.items.map(task => task.taskId),
+      [taskId],
+    )
+    await assert.rejects(thief.tasks.list().page(), { status: 401 })
+  })
+
   it('has a line that makes a key for Prometheus, whose metrics no key of a tenant reads', async () => {
     const { paste, client, service } = await atWork()
     const { key } = await client.keys.create({ scopes: ['admin'], isOperator: true, name: 'me' })

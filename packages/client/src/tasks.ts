@@ -1,6 +1,6 @@
 import { check } from '@secondwind/resilience/rules'
 import { onVersion, type Call, type Caller, type ChangeCall } from './caller.ts'
-import { INSTANT, POLICY_ID, refuse, refuseUnless, TASK_ID } from './check/fields.ts'
+import { IDEMPOTENCY_KEY, INSTANT, POLICY_ID, refuse, refuseUnless, TASK_ID } from './check/fields.ts'
 import { problemsOfTask } from './check/task.ts'
 import { enqueueMany, type EnqueueResult } from './enqueue-many.ts'
 import { listing, type Listing } from './listing.ts'
@@ -86,6 +86,8 @@ const FILTER_FIELDS: { readonly [field in keyof TaskFilter]-?: check.FieldCheck 
   status: check.oneOf(...Object.keys(STATUSES)),
   destination: check.text(8_192),
   policyId: POLICY_ID,
+  idempotencyKey: IDEMPOTENCY_KEY,
+  createdBy: check.text(100),
   attemptFrom: check.wholeNumber(0, 10_000),
   errorCode: check.text(100),
   createdFrom: INSTANT,

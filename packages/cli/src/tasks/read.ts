@@ -15,7 +15,11 @@ export const listCommand: Command = remoteCommand({
   path: ['tasks', 'list'],
   summary: 'tasks by status, destination, policy, attempts, error and age, the newest first',
   options: [...FILTER_OPTIONS, ...LIST_OPTIONS],
-  examples: ['tasks list --status PENDING --attempt-from 3', 'tasks list --error-code http-503 --created-from 2h'],
+  examples: [
+    'tasks list --status PENDING --attempt-from 3',
+    'tasks list --error-code http-503 --created-from 2h',
+    'tasks list --idempotency-key order-8812',
+  ],
   run: call => {
     const now = call.clock.now()
     const filter = readFilter(call.options, now)

@@ -1,7 +1,7 @@
 import type { TaskFilter, TaskStatus } from '@secondwind/client'
 import type { Argument, GivenOptions, Option } from '../command.ts'
 import { given } from '../input/given.ts'
-import { oneOf, optional, readOptions, wholeNumber } from '../input/read-options.ts'
+import { oneOf, optional, readOptions, text, wholeNumber } from '../input/read-options.ts'
 import { WHICH_OPTIONS, whichReaders } from './which-tasks.ts'
 
 export const TASK_ARGUMENT: Argument = { usage: '<taskId>', say: 'the id of a task' }
@@ -11,6 +11,8 @@ const STATUSES: readonly TaskStatus[] = ['PENDING', 'IN_FLIGHT', 'SUCCEEDED', 'E
 export const FILTER_OPTIONS: readonly Option[] = [
   { flag: '--status <status>', say: 'in this status', choices: STATUSES },
   { flag: '--attempt-from <number>', say: 'with at least so many attempts made' },
+  { flag: '--idempotency-key <key>', say: 'the one that has this key' },
+  { flag: '--created-by <keyId>', say: 'that were brought with this API key' },
   ...WHICH_OPTIONS,
 ]
 
@@ -18,6 +20,8 @@ export function readFilter(options: GivenOptions, now: number): TaskFilter {
   const filter = readOptions(options, {
     status: optional(oneOf(...STATUSES)),
     attemptFrom: optional(wholeNumber(0, 10_000)),
+    idempotencyKey: optional(text()),
+    createdBy: optional(text()),
     ...whichReaders(now),
   })
   return given(filter)

@@ -32,6 +32,7 @@ function factsOf(task: RetryTask, now: number): readonly (readonly [string, stri
     ['cancelled', task.cancelRequested && 'when the attempt under way has ended'],
     ['deadline', sayWhen(task.expiresAt, now)],
     ['created', sayWhen(task.createdAt, now)],
+    ['created by', task.createdBy],
     ['policy', `${task.policyId}@${task.policyVersion}`],
     ['key', task.idempotencyKey],
     ['body', `${task.bodyBytes} bytes`],

@@ -54,6 +54,11 @@ export const BODY_REF: check.FieldCheck = value =>
     ? undefined
     : 'the bodyRef of a body: sha256- and 64 digits'
 
+export const IDEMPOTENCY_KEY: check.FieldCheck = value =>
+  typeof value === 'string' && /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/.test(value)
+    ? undefined
+    : 'a key of 1 to 255 visible ASCII characters, perhaps with spaces between them'
+
 export const POLICY_ID: check.FieldCheck = value =>
   typeof value === 'string' && /^(?!\.{1,2}$)[\w.-]{1,100}$/.test(value)
     ? undefined

@@ -1,7 +1,7 @@
 import { presets, type Problem } from '@secondwind/resilience'
 import { check, checkRetryPolicy } from '@secondwind/resilience/rules'
 import type { Method, RetryTaskInput } from '../wire/task.ts'
-import { ANY_TEXT, BODY_REF, INSTANT, isHttpUrl, POLICY_ID, TEXT_BY_NAME } from './fields.ts'
+import { ANY_TEXT, BODY_REF, IDEMPOTENCY_KEY, INSTANT, isHttpUrl, POLICY_ID, TEXT_BY_NAME } from './fields.ts'
 
 /** What can be known of a task to be wrong without asking the service, all at once. */
 export function problemsOfTask(task: unknown): Problem[] {
@@ -47,10 +47,7 @@ const FIELDS: { readonly [field in keyof RetryTaskInput]-?: check.FieldCheck } =
   bodyRef: BODY_REF,
   policyId: POLICY_ID,
   policy: value => (check.isRecord(value) ? undefined : 'an object with the fields of a policy'),
-  idempotencyKey: value =>
-    typeof value === 'string' && /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/.test(value)
-      ? undefined
-      : 'a key of 1 to 255 visible ASCII characters, perhaps with spaces between them',
+  idempotencyKey: IDEMPOTENCY_KEY,
   delayMs: check.milliseconds(),
   notBefore: INSTANT,
   deadlineAt: INSTANT,

@@ -81,6 +81,8 @@ export interface RetryTask {
   readonly metadata?: TextByName
   /** Told of its end. */
   readonly callbackUrl?: string
+  /** The id of the key that brought it; `admin`, `local` or `system` where it was none that was made. */
+  readonly createdBy?: string
   /** Grows with every change. */
   readonly version: number
   /** What whoever created it should know. */
@@ -163,6 +165,10 @@ export interface TaskFilter {
   readonly status?: TaskStatus
   readonly destination?: string
   readonly policyId?: string
+  /** The one task that has this key. */
+  readonly idempotencyKey?: string
+  /** The id of the key that brought them. */
+  readonly createdBy?: string
   /** At least so many attempts made. */
   readonly attemptFrom?: number
   /** Of the newest attempt. */

@@ -29,6 +29,9 @@ export interface TaskFilter {
   readonly status?: TaskStatus
   readonly destination?: string
   readonly policyId?: string
+  /** At most one task has it. */
+  readonly idempotencyKey?: string
+  readonly createdBy?: string
   /** At least so many attempts made. */
   readonly attemptFrom?: number
   /** Of the newest attempt. */

@@ -17,6 +17,7 @@ const ORDER: TaskOrder = {
   tenant: 'acme',
   destination: 'https://api.example',
   request: { targetUrl: 'https://api.example/charge', method: 'POST', headers: {}, body: null },
+  createdBy: '8f2a41c09d3b7e65',
   requestHash: 'hash',
 }
 
@@ -35,6 +36,7 @@ describe('a task that is accepted', () => {
       idempotencyKey: ORDER.taskId,
       request: ORDER.request,
       createdAt: NOW,
+      createdBy: '8f2a41c09d3b7e65',
       leaseMs: 30_000,
       progress: {
         generation: 1,

@@ -18,6 +18,8 @@ export interface TaskOrder {
   readonly elapsedMs?: number
   readonly metadata?: Metadata
   readonly callbackUrl?: string
+  /** The id of the key that brought it, or who else did. */
+  readonly createdBy: string
   /** Tells a repeated request from another one with the same key. */
   readonly requestHash: string
 }
@@ -64,6 +66,7 @@ export function accept(order: TaskOrder, policy: PolicyInForce, moment: { now: n
     deadlineAt,
     metadata,
     callbackUrl,
+    createdBy,
     requestHash,
     attemptsMade = 0,
   } = order
@@ -89,6 +92,7 @@ export function accept(order: TaskOrder, policy: PolicyInForce, moment: { now: n
     leaseMs: document.attemptTimeoutMs + LEASE_MARGIN_MS,
     ...(metadata !== undefined && { metadata }),
     ...(callbackUrl !== undefined && { callbackUrl }),
+    createdBy,
     progress: {
       generation: 1,
       attemptNumber: attemptsMade,

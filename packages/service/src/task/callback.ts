@@ -55,6 +55,7 @@ export function callbackOrder(
       body: order.body,
     },
     idempotencyKey: key,
+    createdBy: 'system',
     requestHash: key,
   }
 }

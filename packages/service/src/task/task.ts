@@ -73,6 +73,8 @@ export interface AcceptedTask {
   readonly metadata?: Metadata
   /** Told of its end. */
   readonly callbackUrl?: string
+  /** The id of the key that brought it, or who else did. Absent where nobody noted it. */
+  readonly createdBy?: string
 }
 
 export interface TaskRequest {

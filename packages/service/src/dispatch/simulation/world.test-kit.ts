@@ -128,7 +128,7 @@ export class World {
     const bytes = Uint8Array.from({ length: TASK_ID_BYTES }, () => Math.floor(this.random() * 256))
     const taskId = taskIdOf(now, partitionOf(lane), bytes)
     const request = { targetUrl: `${destination}/charge`, method: 'POST', headers: {}, body: null }
-    const whole = { taskId, tenant, destination, request, requestHash: taskId, ...rest }
+    const whole = { taskId, tenant, destination, request, createdBy: 'local', requestHash: taskId, ...rest }
     await this.store.enqueue([accept(whole, policy, { now, roll: 0 })], { perLane: 1e9, total: 1e9 })
     const accepted = { taskId, lane, policy: policy.document }
     this.accepted.push(accepted)

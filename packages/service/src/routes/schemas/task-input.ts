@@ -1,5 +1,5 @@
 import type { Method, RetryTaskInput } from '@secondwind/client'
-import { Type } from 'typebox'
+import { Type, type TString } from 'typebox'
 import { bodyRefField } from './body.ts'
 import { durationField, instantField, policyIdField } from './fields.ts'
 import { component, schemaOf, textByName, type Schema, wordOf } from './schema.ts'
@@ -13,6 +13,14 @@ const METHODS: readonly Method[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELE
 
 /** It goes out as a header: visible characters, and spaces between them. */
 export const IDEMPOTENCY_KEY = '^[\\x21-\\x7e](?:[\\x20-\\x7e]{0,253}[\\x21-\\x7e])?$'
+
+export function idempotencyKeyField(description: string): TString {
+  return Type.String({
+    pattern: IDEMPOTENCY_KEY,
+    'x-takes': 'a key of 1 to 255 visible ASCII characters, perhaps with spaces between them',
+    description,
+  })
+}
 
 const EXAMPLE: TaskInput = {
   targetUrl: 'https://api.example/charge',
@@ -47,12 +55,9 @@ export const RETRY_TASK_INPUT: Schema<TaskInput> = schemaOf(
       policyId: Type.Optional(policyIdField),
       policy: Type.Optional(component('RetryPolicyInput')),
       idempotencyKey: Type.Optional(
-        Type.String({
-          pattern: IDEMPOTENCY_KEY,
-          'x-takes': 'a key of 1 to 255 visible ASCII characters, perhaps with spaces between them',
-          description:
-            'The same key and the same request: the same task. Sent as `Idempotency-Key` with every attempt.',
-        }),
+        idempotencyKeyField(
+          'The same key and the same request: the same task. Sent as `Idempotency-Key` with every attempt.',
+        ),
       ),
       delayMs: Type.Optional(durationField('How long to wait before the first attempt.')),
       notBefore: Type.Optional(instantField('No attempt before this instant; instead of `delayMs`.')),

@@ -42,6 +42,7 @@ const EXAMPLE: RetryTask = {
   idempotencyKey: 'order-8812',
   createdAt: 1_767_225_600_000,
   expiresAt: 1_767_229_200_000,
+  createdBy: '8f2a41c09d3b7e65',
   generation: 1,
   version: 3,
 }
@@ -81,6 +82,12 @@ export const RETRY_TASK: TSchema = Type.Object(
     generation: Type.Integer({ description: '1, and one more with every replay.' }),
     metadata: Type.Optional(textByName({ description: 'As given.' })),
     callbackUrl: Type.Optional(Type.String({ description: 'Told of its end.' })),
+    createdBy: Type.Optional(
+      Type.String({
+        description:
+          'The id of the key that brought it; `admin`, `local` or `system` where it was none that was made here.',
+      }),
+    ),
     version: Type.Integer({ description: 'Grows with every change; also the ETag.' }),
     note: Type.Optional(Type.String({ description: 'What whoever created it should know.' })),
   },

@@ -35,6 +35,8 @@ export interface Intake {
 
 export interface Asked {
   readonly tenant: string
+  /** Who brings it. */
+  readonly actor: string
   /** As it was parsed. */
   readonly input: unknown
   /** What its schema found wrong. */
@@ -83,6 +85,7 @@ export async function readTask(asked: Asked, context: ApiContext, policies: Poli
     destination,
     request,
     ...(idempotencyKey !== undefined && { idempotencyKey }),
+    createdBy: asked.actor,
     requestHash: requestHash({ ...carried, request, policy: isInline ? document : policyId }),
   }
   return accept(order, sure(policy), { now, roll: context.random() })

@@ -22,6 +22,7 @@ import {
   taskIdField,
   type PageQuery,
 } from '../schemas/fields.ts'
+import { idempotencyKeyField } from '../schemas/task-input.ts'
 import { component, pageOf, parameters } from '../schemas/schema.ts'
 import { ownTask } from './one-task.ts'
 import { taskView } from './task-view.ts'
@@ -32,6 +33,10 @@ const TASK_QUERY = parameters({
   status: Type.Optional(statusField),
   destination: Type.Optional(destinationField),
   policyId: Type.Optional(policyIdField),
+  idempotencyKey: Type.Optional(idempotencyKeyField('The task that has this key; its `taskId` where none was given.')),
+  createdBy: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 100, description: 'The id of the key that brought them.' }),
+  ),
   attemptFrom: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 10_000, description: 'At least so many attempts made.' }),
   ),

@@ -78,14 +78,15 @@ async function readItems(
   const { body } = request
   if (!Array.isArray(body) || body.length === 0)
     throw invalid('body', [{ at: '', is: body, say: 'must be a list of at least one task' }])
-  const { tenant } = callerOf(request)
+  const { tenant, actor } = callerOf(request)
   const pace = createPace()
   const read: Or<NewTask>[] = []
   for (const input of body as unknown[]) {
     const errors = input instanceof BadItem || look(input) ? [] : look.errors!
     const shape = problemsOfShape(errors, { kind: 'field', others: OTHER_WORDS })
+    const asked = { tenant, actor, input, shape }
     const isBad = input instanceof BadItem
-    read.push(isBad ? input.refusal : await readTask({ tenant, input, shape }, context, policies).catch(refusalOnly))
+    read.push(isBad ? input.refusal : await readTask(asked, context, policies).catch(refusalOnly))
     await pace(ITEM_BYTES + PROBLEM_BYTES * shape.length)
   }
   return read

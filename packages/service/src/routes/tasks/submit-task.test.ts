@@ -28,6 +28,7 @@ describe('POST /retry-tasks', () => {
     assert.deepEqual(task, {
       status: 'PENDING',
       attemptNumber: 0,
+      createdBy: 'local',
       nextAttemptAt: clock.now(),
       targetUrl: 'https://api.example/charge',
       method: 'POST',

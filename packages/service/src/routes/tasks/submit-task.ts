@@ -52,11 +52,12 @@ export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake:
       }),
     },
     async (request, reply) => {
-      const { tenant } = callerOf(request)
+      const { tenant, actor } = callerOf(request)
       intake.limit(tenant)
       await intake.turn()
       const asked = {
         tenant,
+        actor,
         input: request.body,
         shape: problemsOfShape(bodyErrors(request), { kind: 'field', others: OTHER_WORDS }),
         keyHeader: request.headers['idempotency-key'] as string | undefined,

@@ -9,7 +9,7 @@ import type { ApiContext } from '../context.ts'
 
 /** A task for everybody's eyes: without its body, without secrets, with the sentence that says why it waits. */
 export function taskView(task: Task, context: ApiContext): RetryTask {
-  const { request, progress, state, policy, deadlineAt, metadata, callbackUrl, lastAttempt } = task
+  const { request, progress, state, policy, deadlineAt, metadata, callbackUrl, createdBy, lastAttempt } = task
   return {
     taskId: task.taskId,
     status: state.status,
@@ -32,6 +32,7 @@ export function taskView(task: Task, context: ApiContext): RetryTask {
     generation: progress.generation,
     ...(metadata !== undefined && { metadata }),
     ...(callbackUrl !== undefined && { callbackUrl }),
+    ...(createdBy !== undefined && { createdBy }),
     version: task.version,
   }
 }

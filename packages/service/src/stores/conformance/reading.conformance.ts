@@ -91,6 +91,8 @@ export function examineReading(open: OpenStore): void {
         [{ destination: DESTINATION }, task => task.destination === DESTINATION],
         [{ destination: 'https://nowhere.example' }, () => false],
         [{ policyId: 'payments' }, task => task.policyId === 'payments'],
+        [{ createdBy: 'key-1' }, task => task.createdBy === 'key-1'],
+        [{ createdBy: 'key-1', policyId: 'default' }, () => false],
         [{ attemptFrom: 0 }, () => true],
         [{ attemptFrom: 1 }, task => task.progress.attemptNumber >= 1],
         [{ errorCode: 'http-503' }, task => task.lastAttempt?.errorCode === 'http-503'],
@@ -106,6 +108,52 @@ export function examineReading(open: OpenStore): void {
         const wanted = [...tasks.values()].filter(isWanted).map(({ taskId }) => taskId)
         assert.deepEqual(await setting.listed(filter), wanted.toReversed(), JSON.stringify(filter))
       }
+    })
+  })
+
+  describe('a list by key', () => {
+    it('has the one task of its tenant that was given it, however many came since', async () => {
+      const { add, addMany, listed } = await sit(open)
+      const wanted = await add({ idempotencyKey: 'order-1' })
+      await add({ idempotencyKey: 'order-1', tenant: 'other' })
+      await addMany(1_100)
+      assert.deepEqual(await listed({ idempotencyKey: 'order-1' }), [wanted.taskId])
+      for (const idempotencyKey of ['order', 'order-11', 'ORDER-1', ''])
+        assert.deepEqual(await listed({ idempotencyKey }), [], idempotencyKey)
+    })
+
+    it('has a task without one under its id, and nobody else’s', async () => {
+      const { store, add, listed } = await sit(open)
+      const { taskId } = await add()
+      assert.deepEqual(await listed({ idempotencyKey: taskId }), [taskId])
+      assert.deepEqual(await listed({ idempotencyKey: taskId, tenant: 'other' }), [])
+      const filter = { tenant: TENANT, idempotencyKey: taskId }
+      assert.equal((await store.list({ filter, limit: 1 })).nextCursor, undefined, 'found in one page')
+    })
+
+    it('has it only if all else that is asked holds, too', async () => {
+      const { ended, listed } = await sit(open)
+      const { taskId, createdAt } = await ended(giveUp, { idempotencyKey: 'order-1' })
+      const idempotencyKey = 'order-1'
+      const right: Partial<TaskFilter>[] = [
+        { status: 'EXHAUSTED' },
+        { reason: 'attempts' },
+        { createdFrom: createdAt, createdTo: createdAt + 1 },
+        { endedFrom: createdAt },
+        { destination: DESTINATION },
+      ]
+      const wrong: Partial<TaskFilter>[] = [
+        { status: 'PENDING' },
+        { reason: 'permanent' },
+        { createdFrom: createdAt + 1 },
+        { endedTo: createdAt },
+        { destination: 'https://nowhere.example' },
+        { causeId: 'unheard-of' },
+      ]
+      for (const filter of right)
+        assert.deepEqual(await listed({ idempotencyKey, ...filter }), [taskId], JSON.stringify(filter))
+      for (const filter of wrong)
+        assert.deepEqual(await listed({ idempotencyKey, ...filter }), [], JSON.stringify(filter))
     })
   })
 
@@ -352,7 +400,7 @@ async function variedTasks({ add, ended, claimOne, store, clock, get }: Setting)
     () => ended(giveUp),
     () => ended(task => giveUp(task, 'permanent'), { destination, policyId: 'payments' }),
     () => ended(task => retryAt(task, clock.now() + 60_000)),
-    () => add({ policyId: 'payments', dueAt: clock.now() + 60_000 }),
+    () => add({ policyId: 'payments', createdBy: 'key-1', dueAt: clock.now() + 60_000 }),
     async () => {
       const task = await add({ destination })
       await store.cancel(task.taskId)

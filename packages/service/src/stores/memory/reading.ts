@@ -24,6 +24,7 @@ const MOST_LOOKED_AT = 1_000
 
 export function list(book: Book, { filter, limit, cursor }: TasksPage): Page<Task> {
   const from = cursor === undefined ? undefined : { at: 0, number: LIST.read(cursor)[0] }
+  if (filter.idempotencyKey !== undefined) return { items: from === undefined ? keyed(book, filter) : [] }
   const looked = book.arrivals.before(from, MOST_LOOKED_AT)
   const items: Task[] = []
   let last = from
@@ -34,6 +35,12 @@ export function list(book: Book, { filter, limit, cursor }: TasksPage): Page<Tas
   }
   if (last === undefined || book.arrivals.before(last, 1).length === 0) return { items }
   return { items, nextCursor: LIST.write([last.number]) }
+}
+
+/** Without a walk: a key is one task's alone, and its page has no next one. */
+function keyed(book: Book, filter: TaskFilter): readonly Task[] {
+  const { task } = book.findByKey(filter.tenant, filter.idempotencyKey!) ?? {}
+  return task !== undefined && isWanted(task, filter) ? [task] : []
 }
 
 const DEAD_LETTERS = cursorOf('deadLetters', 'number')
@@ -61,6 +68,8 @@ function isWanted(task: Task, filter: TaskFilter): boolean {
     isAny(filter.status, state.status) &&
     isAny(filter.destination, task.destination) &&
     isAny(filter.policyId, task.policyId) &&
+    isAny(filter.idempotencyKey, task.idempotencyKey) &&
+    isAny(filter.createdBy, task.createdBy) &&
     isAny(filter.errorCode, lastAttempt?.errorCode) &&
     isAny(filter.reason, reason) &&
     progress.attemptNumber >= (filter.attemptFrom ?? 0) &&

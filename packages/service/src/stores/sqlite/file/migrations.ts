@@ -151,4 +151,7 @@ export const MIGRATIONS: readonly Migration[] = [
 
   countUnderWay,
   renameCauses,
+
+  // Whose key brought it: when one has leaked, what was done with it can be found.
+  'alter table task add column created_by text',
 ]

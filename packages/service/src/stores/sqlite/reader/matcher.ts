@@ -6,21 +6,26 @@ import { readWholeTasks } from '../rows/whole-tasks.ts'
 
 /** Whether a task is one of those asked for; what is cheap to read is read first. */
 export function createMatcher(connection: Connection): (seq: number, filter: TaskFilter) => boolean {
-  const readBrief = connection.row<[lane: string, policyId: string, createdAt: number]>(
-    'select lane.key, policy_id, created_at from task join lane using (lane_id) where seq = ?',
+  const readBrief = connection.row<[lane: string, policyId: string, key: string, createdAt: number]>(
+    `select lane.key, policy_id, coalesce(idempotency_key, task_id), created_at
+     from task join lane using (lane_id) where seq = ?`,
   )
+  // It stands behind the body: read where it is asked for, and not otherwise.
+  const readMaker = connection.row<[string | null]>('select created_by from task where seq = ?')
   const readLease = connection.row<[number]>('select 1 from lease where seq = ?')
   const standingOf = readStandings(connection)
   const whole = readWholeTasks(connection)
 
   const isAccepted = (seq: number, filter: TaskFilter): boolean => {
-    const [lane, policyId, createdAt] = readBrief(seq)!
+    const [lane, policyId, key, createdAt] = readBrief(seq)!
     const { tenant, destination, createdFrom = -Infinity, createdTo = Infinity } = filter
     return (
       (destination === undefined ? lane.startsWith(`${tenant} `) : lane === laneKey({ tenant, destination })) &&
       (filter.policyId === undefined || policyId === filter.policyId) &&
+      (filter.idempotencyKey === undefined || key === filter.idempotencyKey) &&
       createdAt >= createdFrom &&
-      createdAt < createdTo
+      createdAt < createdTo &&
+      (filter.createdBy === undefined || readMaker(seq)![0] === filter.createdBy)
     )
   }
   return (seq, filter) => {

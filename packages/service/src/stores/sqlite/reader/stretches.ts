@@ -20,6 +20,8 @@ export function createStretches(connection: Connection, direction: Direction): S
     const { createdFrom = -Infinity, createdTo = Infinity, endedFrom = -Infinity, endedTo = Infinity } = filter
     const ahead = isDownward ? { from: 1, behind: last } : { from: last + 1, behind: Number.MAX_SAFE_INTEGER }
     if (ahead.from >= ahead.behind) return undefined
+    // At most one task: it is found at once, wherever it is.
+    if (filter.idempotencyKey !== undefined) return ahead
     const isOfEnds = endedFrom !== -Infinity || endedTo !== Infinity
     if (!isOfEnds && createdFrom === -Infinity && createdTo === Infinity) return ahead
     const block = blockOf(isDownward ? ahead.behind - 1 : ahead.from)

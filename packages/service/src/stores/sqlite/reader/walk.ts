@@ -24,7 +24,7 @@ const MOST_LOOKS = 2_000
 const STRIDE = 100
 
 /**
- * Walks from task to task, along the shortest way that the filter allows (dead letters, leases, one lane, all), over
+ * Walks from task to task, along the shortest way that the filter allows (a key, dead letters, leases, one lane, all), over
  * stretches in which there may be one, and looks at each. A place is the number of the last task that was looked at.
  */
 export function createWalk(connection: Connection, direction: Direction): Walk {

@@ -1,6 +1,7 @@
 import { laneKey } from '../../../task/lane.ts'
 import type { TaskFilter } from '../../task-store.ts'
 import type { Connection, Value } from '../file/connection.ts'
+import { keyName } from '../rows/key-name.ts'
 import type { Direction, Stretch } from './walk.ts'
 
 /** The numbers of the first tasks in a stretch. */
@@ -19,6 +20,10 @@ export function createWays(connection: Connection, direction: Direction): (filte
   }
   const readLane = connection.row<[number]>('select lane_id from lane where key = ?')
   const deadOfCause = wayAlong('dead', 'cause_id = ?')
+  const isKeyed = `seq in (select seq from idempotency where key = ?
+    union all select seq from task where task_id = ? and idempotency_key is null)`
+  const ofKey = wayAlong('task', isKeyed)
+  const deadOfKey = wayAlong('dead', isKeyed)
   const deadOfLane = wayAlong('dead', 'lane_id = ?')
   const dead = wayAlong('dead')
   const leased = wayAlong('lease')
@@ -28,10 +33,11 @@ export function createWays(connection: Connection, direction: Direction): (filte
   const all = wayAlong('task', isCreated)
 
   return filter => {
-    const { tenant, destination, status, reason, causeId, endedFrom, endedTo } = filter
+    const { tenant, destination, status, reason, causeId, idempotencyKey: key, endedFrom, endedTo } = filter
     const isOfDead = status === 'EXHAUSTED' || [reason, causeId, endedFrom, endedTo].some(ask => ask !== undefined)
     if (isOfDead && status !== undefined && status !== 'EXHAUSTED') return undefined
     if (causeId !== undefined) return deadOfCause(causeId)
+    if (key !== undefined) return (isOfDead ? deadOfKey : ofKey)(keyName(tenant, key), key)
     const lane = destination === undefined ? undefined : readLane(laneKey({ tenant, destination }))
     if (destination !== undefined && lane === undefined) return undefined
     if (isOfDead) return lane === undefined ? dead() : deadOfLane(...lane)

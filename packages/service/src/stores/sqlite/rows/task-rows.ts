@@ -55,6 +55,8 @@ type AcceptedRow = readonly [
   callbackUrl: string | null,
   bodyRef: string | null,
   bodyBytes: number | null,
+  /** Null for what was accepted before anybody noted it. */
+  createdBy: string | null,
   body: Bytes,
 ]
 
@@ -63,7 +65,7 @@ export type TaskRow = readonly [...AcceptedRow, ...ProgressRow]
 
 export const TASK_COLUMNS: string =
   'task_id, policy_id, policy_version, policy, idempotency_key, target_url, method, headers, metadata, created_at, ' +
-  `deadline_at, lease_ms, callback_url, body_ref, body_bytes, body, ${PROGRESS_COLUMNS}`
+  `deadline_at, lease_ms, callback_url, body_ref, body_bytes, created_by, body, ${PROGRESS_COLUMNS}`
 
 /** Where each value stands in the row. */
 export const AT = {
@@ -82,15 +84,16 @@ export const AT = {
   callbackUrl: 12,
   bodyRef: 13,
   bodyBytes: 14,
-  body: 15,
-  progress: 16,
-  attemptNumber: 17,
-  replayId: 22,
+  createdBy: 15,
+  body: 16,
+  progress: 17,
+  attemptNumber: 18,
+  replayId: 23,
   /** Only in rows of leases. */
-  dueAt: 23,
-  endsAt: 24,
-  cancelRequested: 25,
-  claimedAt: 26,
+  dueAt: 24,
+  endsAt: 25,
+  cancelRequested: 26,
+  claimedAt: 27,
 } as const
 
 export function acceptedOf(row: TaskRow | HeldRow, lane: string): AcceptedTask {
@@ -101,6 +104,7 @@ export function acceptedOf(row: TaskRow | HeldRow, lane: string): AcceptedTask {
   const metadata = row[AT.metadata]
   const callbackUrl = row[AT.callbackUrl]
   const bodyRef = row[AT.bodyRef]
+  const createdBy = row[AT.createdBy]
   return {
     taskId,
     tenant,
@@ -121,6 +125,7 @@ export function acceptedOf(row: TaskRow | HeldRow, lane: string): AcceptedTask {
     leaseMs: row[AT.leaseMs],
     ...(metadata !== null && { metadata: JSON.parse(metadata) as Metadata }),
     ...(callbackUrl !== null && { callbackUrl }),
+    ...(createdBy !== null && { createdBy }),
   }
 }
 
@@ -152,6 +157,7 @@ export function newRow(task: NewTask): NewRow {
     task.callbackUrl ?? null,
     request.storedBody?.bodyRef ?? null,
     request.storedBody?.sizeBytes ?? null,
+    task.createdBy ?? null,
     bytesToText(request.body),
     ...progressRow(task.progress),
   ]

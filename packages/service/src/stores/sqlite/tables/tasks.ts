@@ -2,6 +2,7 @@ import { laneOf } from '../../../task/lane.ts'
 import { isTaskId } from '../../../task/task-id.ts'
 import type { Connection, Value } from '../file/connection.ts'
 import { bytesOf } from '../rows/bytes.ts'
+import { keyName } from '../rows/key-name.ts'
 import { AT, TASK_COLUMNS, type NewRow, type TaskRow } from '../rows/task-rows.ts'
 import type { QueueEntry } from './lanes.ts'
 
@@ -70,8 +71,8 @@ export function createTasks(connection: Connection): Tasks {
   return {
     reserveKey([row, lane]) {
       const key = row[AT.idempotencyKey]
-      if (key === null) return readKey(keyName(lane, row[AT.taskId])) === undefined
-      return seqOfNamed(key, lane) === undefined && insertKey(keyName(lane, key), last + 1) === 1
+      if (key === null) return readKey(keyNameIn(lane, row[AT.taskId])) === undefined
+      return seqOfNamed(key, lane) === undefined && insertKey(keyNameIn(lane, key), last + 1) === 1
     },
     add([row, lane, , dueAt, requestHash], queue) {
       const key = row[AT.idempotencyKey]
@@ -79,7 +80,7 @@ export function createTasks(connection: Connection): Tasks {
       const values: Value[] = [...row]
       values[AT.body] = bytesOf(row[AT.body])
       if (insert(seq, queue.lane.laneId, queue.queueId, dueAt, requestHash, ...values) === 0) {
-        if (key !== null) deleteKey(keyName(lane, key))
+        if (key !== null) deleteKey(keyNameIn(lane, key))
         return undefined
       }
       last = seq
@@ -87,14 +88,14 @@ export function createTasks(connection: Connection): Tasks {
     },
     sameAs([row, lane]) {
       const key = row[AT.idempotencyKey] ?? row[AT.taskId]
-      return readKey(keyName(lane, key))?.[0] ?? seqOfNamed(key, lane) ?? seqOf(row[AT.taskId])
+      return readKey(keyNameIn(lane, key))?.[0] ?? seqOfNamed(key, lane) ?? seqOf(row[AT.taskId])
     },
     seqOf,
     identityOf,
     row: seq => readRow(seq)!,
     remove(seq) {
       const { idempotencyKey, lane } = identityOf(seq)
-      if (idempotencyKey !== null) deleteKey(keyName(lane, idempotencyKey))
+      if (idempotencyKey !== null) deleteKey(keyNameIn(lane, idempotencyKey))
       remove(seq)
     },
     get newest() {
@@ -106,7 +107,6 @@ export function createTasks(connection: Connection): Tasks {
   }
 }
 
-/** A tenant is a word, so that the space ends it. */
-function keyName(lane: string, key: string): string {
-  return `${laneOf(lane).tenant} ${key}`
+function keyNameIn(lane: string, key: string): string {
+  return keyName(laneOf(lane).tenant, key)
 }
