@@ -5,13 +5,25 @@ import { newSharedRate, takeToken } from './shared-rate.ts'
 
 const limits = { perSecond: 100, burst: 100 }
 
-/** Each tenant asks at every millisecond, from its own first one on; answers how many tokens each has taken. */
-function takenBy(tenants: { readonly [tenant: string]: { readonly from: number } }, ms: number): Map<string, number> {
-  const rate = newSharedRate(limits, 0)
+interface Asking {
+  readonly from?: number
+  readonly everyMs?: number
+  /** Waits as long as it was told, in whole seconds, where it was turned away. */
+  readonly isPatient?: boolean
+}
+
+/** Each tenant asks again and again, every millisecond unless said otherwise; answers how many tokens each has taken. */
+function takenBy(tenants: { readonly [tenant: string]: Asking }, ms: number, of = limits): Map<string, number> {
+  const rate = newSharedRate(of, 0)
   const taken = new Map(Object.keys(tenants).map(tenant => [tenant, 0]))
+  const nextAt = new Map(Object.entries(tenants).map(([tenant, { from = 0 }]) => [tenant, from]))
   for (let now = 0; now < ms; now++)
-    for (const [tenant, { from }] of Object.entries(tenants))
-      if (now >= from && takeToken(rate, tenant, now) === 0) taken.set(tenant, taken.get(tenant)! + 1)
+    for (const [tenant, { everyMs = 1, isPatient }] of Object.entries(tenants)) {
+      if (now < nextAt.get(tenant)!) continue
+      const waitMs = takeToken(rate, tenant, now)
+      if (waitMs === 0) taken.set(tenant, taken.get(tenant)! + 1)
+      nextAt.set(tenant, now + (isPatient ? Math.ceil(waitMs / 1_000) * 1_000 : everyMs))
+    }
   return taken
 }
 
@@ -43,6 +55,31 @@ describe('a rate that tenants share', () => {
       assert.ok(Math.abs(count - expected) < 100, `${count} for ${expected}`)
   })
 
+  it('is divided equally at a small rate, too, however seldom one asks and how many the others are', () => {
+    for (const perSecond of [1, 5, 11])
+      for (const busy of [['a'], ['a', 'c', 'd']]) {
+        const small = { perSecond, burst: perSecond }
+        const tenants = Object.fromEntries([...busy, 'b'].map(tenant => [tenant, {}]))
+        const part = (60 * perSecond) / (busy.length + 1)
+        const seldom = takenBy({ ...tenants, b: { from: 5_000, everyMs: 250 } }, 65_000, small).get('b')!
+        const wanted = Math.min(part, 60 * 4)
+        assert.ok(seldom >= 0.7 * wanted, `every 250 ms, ${seldom} for ${wanted} at ${perSecond} a second`)
+        const patient = takenBy({ ...tenants, b: { from: 5_000, isPatient: true } }, 65_000, small).get('b')!
+        assert.ok(patient >= 0.7 * part, `as it was told, ${patient} for ${part} at ${perSecond} a second`)
+      }
+  })
+
+  it('keeps nothing for long for who does not come back', () => {
+    const small = { perSecond: 5, burst: 5 }
+    const rate = newSharedRate(small, 0)
+    for (let now = 0; now < 1_000; now++) takeToken(rate, 'a', now)
+    while (takeToken(rate, 'gone', 1_000) === 0);
+    const taken: number[] = []
+    for (let now = 1_000; now < 61_000; now++) if (takeToken(rate, 'a', now) === 0) taken.push(now)
+    assert.ok(taken.length >= 60 * 5 - 5, String(taken.length))
+    assert.deepEqual([...rate.accounts.keys()], ['a'])
+  })
+
   it('says when to come back: when the part of the tenant makes another token', () => {
     const rate = newSharedRate({ perSecond: 2, burst: 2 }, 0)
     assert.deepEqual([takeToken(rate, 'a', 0), takeToken(rate, 'b', 0), takeToken(rate, 'a', 0)], [0, 0, 1_000])
@@ -64,14 +101,13 @@ describe('a rate that tenants share', () => {
           now += afterMs
           latest = Math.max(latest, now)
           if (takeToken(rate, tenant, now) === 0) starts.push(latest)
-          const owed = [...rate.debts.values()]
-          assert.ok(owed.every(debt => debt > 0) && owed.reduce((all, debt) => all + debt, 0) <= chosen.burst + 1e-3)
+          assert.ok(rate.tokens > -1e-3 && rate.tokens <= chosen.burst)
         }
         for (const [index, from] of starts.entries())
           for (const [more, to] of starts.slice(index).entries())
             assert.ok(more + 1 <= chosen.burst + (chosen.perSecond * (to - from)) / 1_000 + 1e-3)
         takeToken(rate, 'last', latest + 1_000_000)
-        assert.deepEqual([...rate.debts.keys()], ['last'])
+        assert.deepEqual([...rate.accounts.keys()], ['last'])
       }),
       { numRuns: 200 },
     )

@@ -1,56 +1,98 @@
 /**
  * A rate that tenants share. Whoever takes a token owes it; debts are paid off at the rate, in equal parts by all who have
- * one, and what one does not need of its part goes to the others.
+ * one, and what one does not need of its part goes to the others. Nobody can queue, so whoever is turned away is
+ * remembered for a while: its part goes on, and is kept for it.
  *
  *  1. In any t seconds at most `burst + perSecond × t` tokens are taken, by whomever.
  *  2. A tenant owes at most nine times what is free then, as with slots: whoever is alone has the whole rate, and a
- *     newcomer finds a token beside somebody who asks without end.
- *  3. Tenants that ask without end have equal rates.
+ *     newcomer finds a token beside somebody who asks without end; where the burst is too small for that, the next one.
+ *  3. Tenants that ask without end have equal rates, however fast each of them asks.
  *
- * Who owes nothing is forgotten. The state is changed in place.
+ * Who owes nothing, and is owed nothing, is forgotten. The state is changed in place.
  */
 import { shares } from '@secondwind/resilience/rules'
 
 export interface SharedRate {
   readonly perSecond: number
   readonly burst: number
-  /** By tenant; together never more than the burst. */
-  readonly debts: Map<string, number>
+  /** Tokens that are there, kept ones among them. */
+  tokens: number
+  readonly accounts: Map<string, Account>
   /** Until then they are paid off. */
   paidAt: number
 }
 
+/** Of a tenant. */
+export interface Account {
+  /** Tokens that it owes; below zero, those that are kept for it. */
+  debt: number
+  /** It was turned away, and is expected back until then. */
+  expectedUntil: number
+}
+
 export function newSharedRate(limits: Pick<SharedRate, 'perSecond' | 'burst'>, now: number): SharedRate {
-  return { ...limits, debts: new Map(), paidAt: now }
+  return { ...limits, tokens: limits.burst, accounts: new Map(), paidAt: now }
 }
 
 /** Thirds do not add up to one. */
 const EPSILON = 1e-6
 
+/** Who is turned away may come back so much later than it was told. */
+const LATE_MS = 2_000
+
 /** Takes a token: 0, or the ms until the tenant's part of the rate makes another one. */
 export function takeToken(rate: SharedRate, tenant: string, now: number): number {
   payOff(rate, now)
-  const { perSecond, burst, debts } = rate
-  const owed = [...debts.values()].reduce((all, debt) => all + debt, 0)
-  const debt = debts.get(tenant) ?? 0
-  const free = Math.floor(burst - owed + EPSILON)
-  if (shares.mostFor({ free, ofTenant: debt, ofLane: 0 }) <= 0) return (Math.max(1, debts.size) / perSecond) * 1_000
-  debts.set(tenant, debt + 1)
-  return 0
+  const { perSecond, accounts } = rate
+  const account = accounts.get(tenant) ?? { debt: 0, expectedUntil: -Infinity }
+  accounts.set(tenant, account)
+  const free = Math.floor(rate.tokens - keptBefore(rate, account) + EPSILON)
+  if (shares.mostFor({ free, ofTenant: account.debt, ofLane: 0 }) > 0) {
+    account.debt++
+    rate.tokens--
+    return 0
+  }
+  const waitMs = (accounts.size / perSecond) * 1_000
+  // Twice as long: those who are turned away together are told to come back apart.
+  account.expectedUntil = rate.paidAt + 2 * waitMs + LATE_MS
+  return waitMs
+}
+
+/** Tokens for those who have waited for more of them. */
+function keptBefore({ accounts }: SharedRate, { debt }: Account): number {
+  let kept = 0
+  for (const other of accounts.values()) if (other.debt < debt) kept += Math.max(0, -other.debt)
+  return kept
 }
 
 function payOff(rate: SharedRate, now: number): void {
-  const { perSecond, debts } = rate
-  let paid = (perSecond * Math.max(0, now - rate.paidAt)) / 1_000
+  const { perSecond, burst, accounts } = rate
+  // A full bucket makes no more: as long as a token is kept for somebody, nobody else is paid either.
+  const made = Math.min(burst - rate.tokens, (perSecond * Math.max(0, now - rate.paidAt)) / 1_000)
   rate.paidAt = Math.max(rate.paidAt, now)
-  // In each round somebody is free of debt, or all that there is was paid.
-  while (paid > 0 && debts.size > 0) {
-    const part = paid / debts.size
-    paid = 0
-    for (const [tenant, debt] of debts) {
-      paid += Math.max(0, part - debt)
-      if (debt > part) debts.set(tenant, debt - part)
-      else debts.delete(tenant)
-    }
+  rate.tokens += made
+  // What is kept for all together is never more than there can be, unless they are more than that.
+  const mostKept = Math.max(1, burst / accounts.size)
+  const lowestOf = ({ expectedUntil }: Account): number => (rate.paidAt < expectedUntil ? -mostKept : 0)
+
+  let paid = made
+  for (const account of accounts.values()) {
+    const over = Math.max(0, lowestOf(account) - account.debt)
+    account.debt += over
+    paid += over
   }
+  let unpaid = [...accounts.values()].filter(account => account.debt > lowestOf(account))
+  // In each round somebody has all that it can have, or all that there is was paid.
+  while (paid > 0 && unpaid.length > 0) {
+    const part = paid / unpaid.length
+    paid = 0
+    for (const account of unpaid) {
+      const pays = Math.min(part, account.debt - lowestOf(account))
+      account.debt = pays < part ? lowestOf(account) : account.debt - part
+      paid += part - pays
+    }
+    unpaid = unpaid.filter(account => account.debt > lowestOf(account))
+  }
+  for (const [tenant, account] of accounts)
+    if (account.debt < EPSILON && lowestOf(account) === 0) accounts.delete(tenant)
 }
