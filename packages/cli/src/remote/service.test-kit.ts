@@ -20,9 +20,9 @@ export interface RunningService {
 }
 
 /** A service in this process, with practice endpoints and a store in memory, on a free port. */
-export async function aService(): Promise<RunningService> {
+export async function aService(settings: Partial<typeof DEFAULT_CONFIG> = {}): Promise<RunningService> {
   const service = await startService({
-    config: { ...DEFAULT_CONFIG, port: 0, store: 'memory' },
+    config: { ...DEFAULT_CONFIG, port: 0, store: 'memory', ...settings },
     isDevelopment: true,
     log: () => undefined,
     logLevel: 'error',

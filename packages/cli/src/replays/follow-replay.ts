@@ -23,7 +23,7 @@ export async function followReplay(
     label,
     done: doneOf(begun),
     total: Math.max(1, begun.selected),
-    note: () => (replay.counts.failed === 0 ? '' : `failed ${replay.counts.failed}`),
+    note: () => noteOf(replay),
   })
   const forget = terminal.onInterrupt?.(() =>
     terminal.tell(
@@ -42,4 +42,11 @@ export async function followReplay(
     progress.end()
     forget?.()
   }
+}
+
+/** What somebody would ask who sees the bar stand still, or come on too well. */
+function noteOf({ waitsFor, waitsForRoom, counts }: Replay): string {
+  const failed = counts.failed === 0 ? [] : [`failed ${counts.failed}`]
+  const waits = waitsForRoom ? ['waits for room'] : waitsFor === undefined ? [] : ['waits for another replay']
+  return [...failed, ...waits].join(', ')
 }

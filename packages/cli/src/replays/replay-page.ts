@@ -27,6 +27,7 @@ export function showReplay(replay: Replay, now: number, { columns, colors }: Pag
     ...(replay.waitsFor === undefined
       ? []
       : [line('waits', `for ${replay.waitsFor}, which has the destination for itself`)]),
+    ...(replay.waitsForRoom ? [line('waits', 'for room: the backlog is full, and the rest has stayed dead')] : []),
     ...(replay.newSince === undefined || replay.newSince.count === 0
       ? []
       : [line('new', `${count(replay.newSince.count)}${replay.newSince.isExact ? '' : ' or more'} have died since`)]),

@@ -1,4 +1,5 @@
 import type { Replay } from '@secondwind/client'
+import { systemClock } from '@secondwind/resilience'
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { atTerminal as type } from '../command-line.test-kit.ts'
@@ -47,6 +48,19 @@ describe('replay', () => {
       /It stopped by its rule: \d+ of those sent last had failed at first, and of 3 at most 0 may\. \d+ have stayed dead\./,
     )
     assert.match(run.stderr, /try {2}secondwind replay resume /)
+  })
+
+  it('says of one that finds no room that it waits for some', async () => {
+    const service = await aService({ backlog: 10 })
+    const { url, client, aTask, inPipe } = service
+    await deadLetters(service, ['503'])
+    for (let n = 0; n < 9; n++) await aTask('200', { delayMs: 3_600_000 })
+    const words = ['replay', 'plan', '--destination', url, '--rate', '50/s', '--json']
+    const { replayId } = JSON.parse((await inPipe(words)).stdout) as Replay
+    await inPipe(['replay', 'run', replayId, '--detach'])
+    while (!(await client.replays.get(replayId)).waitsForRoom) await systemClock.sleep(20)
+    const { stdout } = await inPipe(['replay', 'status', replayId])
+    assert.match(stdout, /\n {2}waits {5}for room: the backlog is full, and the rest has stayed dead\n/)
   })
 
   it('says of a plan that selects nothing that it would send nothing, and how to plan what was left alone', async () => {

@@ -63,7 +63,16 @@ export interface ControlEvent extends Omit<Control, 'tenant' | 'holds'> {
 /** A replay has another status; once a second how far one under way has come. */
 export interface ReplayEvent extends Pick<
   Replay,
-  'replayId' | 'status' | 'statusSince' | 'ratePerSecond' | 'selected' | 'counts' | 'waitsFor' | 'stopped' | 'endedFor'
+  | 'replayId'
+  | 'status'
+  | 'statusSince'
+  | 'ratePerSecond'
+  | 'selected'
+  | 'counts'
+  | 'waitsFor'
+  | 'waitsForRoom'
+  | 'stopped'
+  | 'endedFor'
 > {
   readonly at: number
 }

@@ -28,6 +28,8 @@ export interface Replay {
   readonly rateNow: number
   /** Another replay, which has the destination for itself. */
   readonly waitsFor?: string
+  /** The backlog is full; what has not been moved is dead still. */
+  readonly waitsForRoom?: true
   /** What tripped its stop rule. */
   readonly stopped?: { readonly failed: number; readonly of: number }
   /** Why the service cancelled it. */

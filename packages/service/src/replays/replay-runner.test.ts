@@ -9,7 +9,7 @@ const GOOD = { kind: 'answers', status: 200, ms: 20 } as const
 describe('a full backlog', () => {
   it('keeps a replay waiting: it goes on as there is room, the oldest first, and loses and repeats nothing', async () => {
     const backlog = { perLane: 12, total: 1_000 }
-    const { store, clock, kill, fill, start, plan, act, untilStatus, countsOf, sentAt, problems } =
+    const { store, clock, kill, fill, start, plan, act, untilStatus, replayOf, countsOf, sentAt, problems } =
       await aWorldOfReplays({
         backlog,
       })
@@ -19,7 +19,7 @@ describe('a full backlog', () => {
     const replayId = await plan({ canary: 0, ratePerSecond: 100 })
     await act(replayId, { kind: 'run' })
     await clock.advance(10_000)
-    assert.equal((await countsOf(replayId)).moved, 0)
+    assert.deepEqual([(await countsOf(replayId)).moved, (await replayOf(replayId)).waitsForRoom], [0, true])
     assert.equal((await store.get(dead[0]!.taskId))!.state.status, 'EXHAUSTED')
     await store.cancel(inTheWay[0]!.taskId)
     await clock.advance(500)
@@ -30,6 +30,7 @@ describe('a full backlog', () => {
     await untilStatus(replayId, 'FINISHED')
     const { sent, succeeded } = await countsOf(replayId)
     assert.deepEqual([sent, succeeded, sentAt().length, problems], [30, 30, 30, []])
+    assert.equal('waitsForRoom' in (await replayOf(replayId)), false)
   })
 })
 

@@ -215,7 +215,7 @@ export class ReplayRunner {
     await this.#write(stored, countPage(stored.replay, counted, now()), NO_COUNTS)
   }
 
-  /** False while there is no room for any: nothing was done. */
+  /** False while there is no room for any: nothing was moved. */
   async #move(
     stored: StoredReplay,
     { turns }: Extract<ReplayStep, { kind: 'move' }>,
@@ -240,7 +240,10 @@ export class ReplayRunner {
     const { results } = asks.length === 0 ? { results: [] } : await store.replayMany(asks, backlog)
     const taken = turns.slice(0, asks.length).filter((_, at) => results[at] !== 'full')
     const isFull = taken.length < asks.length
-    if (isFull && taken.length === 0) return false
+    if (isFull && taken.length === 0) {
+      if (!replay.waitsForRoom) await this.#write(stored, { ...replay, waitsForRoom: true }, moment.counts)
+      return false
+    }
     onMoved?.(taken.length)
     // Those without room are dead letters still: they are found again where this step began.
     const next = isFull ? replay.cursor : cursor

@@ -34,7 +34,7 @@ export class ReplayTidings {
 
 export function replayTold({ replayId, tenant, replay }: StoredReplay, counts: Omit<ReplayCounts, 'recent'>): Told {
   const { status, statusSince, ratePerSecond, selected, destinations, hasMoreDestinations } = replay
-  const { waitsFor, stopped, endedFor } = replay
+  const { waitsFor, waitsForRoom, stopped, endedFor } = replay
   const { moved, waiting, underWay, sent, failed, succeeded, exhausted, cancelled } = counts
   const [destination, ...others] = destinations
   return {
@@ -49,6 +49,7 @@ export function replayTold({ replayId, tenant, replay }: StoredReplay, counts: O
       selected,
       counts: { moved, waiting, underWay, sent, failed, succeeded, exhausted, cancelled, left: leftOf(replay, counts) },
       ...(waitsFor !== undefined && { waitsFor }),
+      ...(waitsForRoom && { waitsForRoom }),
       ...(stopped !== undefined && { stopped }),
       ...(endedFor !== undefined && { endedFor }),
     },

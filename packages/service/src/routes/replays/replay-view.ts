@@ -18,7 +18,7 @@ export async function replayView(stored: StoredReplay, store: TaskStore, now: nu
 
 /** How it goes on is nobody's business but its runner's. */
 function shownParts(replay: ReplayDocument): Omit<Replay, 'replayId' | 'counts' | 'rateNow' | 'version'> {
-  const { reason, waitsFor, stopped, endedFor } = replay
+  const { reason, waitsFor, waitsForRoom, stopped, endedFor } = replay
   return {
     status: replay.status,
     statusSince: replay.statusSince,
@@ -36,6 +36,7 @@ function shownParts(replay: ReplayDocument): Omit<Replay, 'replayId' | 'counts' 
     destinations: replay.destinations,
     hasMoreDestinations: replay.hasMoreDestinations,
     ...(waitsFor !== undefined && { waitsFor }),
+    ...(waitsForRoom && { waitsForRoom }),
     ...(stopped !== undefined && { stopped }),
     ...(endedFor !== undefined && { endedFor }),
   }

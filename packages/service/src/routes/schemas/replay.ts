@@ -160,6 +160,7 @@ export const REPLAY: TSchema = Type.Object(
     counts: COUNTS,
     rateNow: Type.Number({ description: 'Sent a second, over the last seconds.' }),
     waitsFor: Type.Optional(Type.String({ description: 'Another replay, which has the destination for itself.' })),
+    waitsForRoom: Type.Optional(Type.Literal(true, { description: 'The backlog is full; the rest is dead still.' })),
     stopped: Type.Optional(
       Type.Object({ failed: Type.Integer(), of: Type.Integer() }, { description: 'What tripped its stop rule.' }),
     ),

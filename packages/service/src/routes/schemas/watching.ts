@@ -152,6 +152,7 @@ export const REPLAY_EVENT: TSchema = Type.Object(
     selected: Type.Integer(),
     counts: COUNTS,
     waitsFor: Type.Optional(Type.String({ description: 'Another replay, which has the destination for itself.' })),
+    waitsForRoom: Type.Optional(Type.Literal(true, { description: 'The backlog is full; the rest is dead still.' })),
     stopped: Type.Optional(Type.Object({ failed: Type.Integer(), of: Type.Integer() })),
     endedFor: Type.Optional(wordOf(['not-run', 'not-resumed'])),
   },

@@ -40,6 +40,8 @@ export interface ReplayDocument extends ReplayPlan {
   readonly pulses: readonly Pulse[]
   /** Another replay that has one of its destinations for itself. */
   readonly waitsFor?: string
+  /** There was no room for the next one to wait in: it is a dead letter still. */
+  readonly waitsForRoom?: true
   /** What made its rule stop it. */
   readonly stopped?: { readonly failed: number; readonly of: number }
   /** Why it was cancelled, when nobody did it. */
@@ -192,7 +194,7 @@ function setGoing(replay: ReplayDocument, { moved, sent }: ReplayCounts, now: nu
 
 /** What was true only of the status before is left behind. */
 export function become(replay: ReplayDocument, status: ReplayStatus, now: number): ReplayDocument {
-  const { waitsFor: _, stopped: __, ...rest } = replay
+  const { waitsFor: _, waitsForRoom: __, stopped: ___, ...rest } = replay
   return { ...rest, status, statusSince: now }
 }
 

@@ -129,7 +129,7 @@ export function afterMove(
   { taken, isWalked, nextCursor }: MovedStep,
   { counts, now }: ReplayMoment,
 ): ReplayDocument {
-  const { cursor: _, ...rest } = replay
+  const { cursor: _, waitsForRoom: __, ...rest } = replay
   const last = taken.at(-1)
   const place = { ...(isWalked && { isWalked }), ...(nextCursor !== undefined && { cursor: nextCursor }) }
   const nextAt = last === undefined ? replay.nextAt : last + 1_000 / replay.ratePerSecond
