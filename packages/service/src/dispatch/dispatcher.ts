@@ -20,6 +20,7 @@ import { partitionOfTask } from '../task/task-id.ts'
 import type { DispatchEvents } from '../telemetry/events.ts'
 import { Bodies } from './bodies.ts'
 import { BEAT_MS } from './fleet.ts'
+import { LaneWalk } from './lane-walk.ts'
 import { Listing } from './listing.ts'
 import { Loop } from './loop.ts'
 import { Policies } from './policies.ts'
@@ -100,6 +101,7 @@ class StoreDispatcher implements Dispatcher, Alarm {
   readonly #loop: Loop
   readonly #listing: Listing
   readonly #stewardship: Stewardship
+  readonly #laneWalk: LaneWalk
   readonly #remembering: Remembering
   readonly #upkeep: Upkeep
   #isKeepingHouse = false
@@ -161,6 +163,7 @@ class StoreDispatcher implements Dispatcher, Alarm {
       onDropped: ({ lanes }) => lanes.forEach(lane => this.#loop.forget(lane)),
       onUnused: (taskIds, token) => this.#release(taskIds, token),
     })
+    this.#laneWalk = new LaneWalk(this.#stewardship.partitions)
     const isDoubted = (token: string): boolean => this.#stewardship.isDoubted(token)
     this.#upkeep = new Upkeep({ ports, policies, settling: this.#settling, isDoubted, wake })
   }
@@ -274,9 +277,7 @@ class StoreDispatcher implements Dispatcher, Alarm {
 
   /** What operators have ordered is known here, perhaps anew. */
   #steer(isNews: boolean): void {
-    const now = this.now()
-    for (const { lanes } of isNews ? this.#stewardship.partitions.values() : [])
-      for (const lane of lanes.values()) if (lane.steer(this.#steering.steered(lane.key), now)) this.#loop.touch(lane)
+    if (isNews) void this.#laneWalk.begin()
     this.#loop.wake()
   }
 

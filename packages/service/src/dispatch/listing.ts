@@ -86,17 +86,17 @@ export class Listing {
     const known = partition.lanes.get(key)
     if (known !== undefined) return known
     const { ports, steering, join, touch } = this.#options
-    const steered = steering.steered(key)
     const memory = partition.memories.get(key) ?? (partition.wasServed ? NOTHING_KNOWN : undefined)
     const lane = new ServedLane({
       key,
       partition,
-      steered,
+      steering,
+      time: ports.time,
       // As of the take: what is first heard of later may have been busy until then, under another steward.
-      state:
+      stateUnder: policy =>
         memory === undefined
-          ? lanes.newLane(steered.policy, ports.time.now())
-          : laneMemory.laneFrom(steered.policy, memory, partition.takenAt),
+          ? lanes.newLane(policy, ports.time.now())
+          : laneMemory.laneFrom(policy, memory, partition.takenAt),
       join: made => join(laneOf(key).tenant, made),
       onRing: touch,
     })

@@ -8,7 +8,8 @@ import { newTrial, type Trial, type Watch } from '../task/stop-rule.ts'
 import type { Queue } from '../task/task.ts'
 import type { ServedPartition } from './served-partition.ts'
 import type { Openings, WaitingQueue } from './share.ts'
-import type { Steered } from './steering.ts'
+import type { Steered, Steering } from './steering.ts'
+import type { StoreTime } from './store-time.ts'
 
 /** A queue of a lane that is served here. */
 export interface ServedQueue extends WaitingQueue {
@@ -36,8 +37,10 @@ const MOST_TRIALS = 20
 interface ServedLaneOptions {
   readonly key: string
   readonly partition: ServedPartition
-  readonly steered: Steered
-  readonly state: lanes.LaneState
+  readonly steering: Steering
+  readonly time: Pick<StoreTime, 'now'>
+  /** How it begins, under the policy that it is given. */
+  readonly stateUnder: (policy: LanePolicy) => lanes.LaneState
   readonly join: (lane: ServedLane) => shares.LaneShare<ServedLane>
   readonly onRing: (lane: ServedLane) => void
 }
@@ -48,13 +51,15 @@ export class ServedLane implements Alarm {
   slot: number = NOT_ARMED
   readonly key: string
   readonly partition: ServedPartition
-  /** What it may do, and what operators have ordered. */
-  policy: LanePolicy
-  orders: Orders
-  state: lanes.LaneState
   readonly share: shares.LaneShare<ServedLane>
   readonly queues: Map<string, ServedQueue> = new Map()
   readonly #onRing: (lane: ServedLane) => void
+  readonly #steering: Steering
+  readonly #time: Pick<StoreTime, 'now'>
+  #steered: Steered
+  #state: lanes.LaneState
+  /** The reading that it has caught up with. */
+  #readings: number
   /** Claimed and not yet ended, by kind and policy. */
   readonly #begun = new Map<string, Begun>()
 
@@ -84,14 +89,33 @@ export class ServedLane implements Alarm {
   /** How it does on the ways back that are watched. */
   readonly #trials = new Map<string, Trial>()
 
-  constructor({ key, partition, steered, state, join, onRing }: ServedLaneOptions) {
+  constructor({ key, partition, steering, time, stateUnder, join, onRing }: ServedLaneOptions) {
     this.key = key
     this.partition = partition
-    this.policy = steered.policy
-    this.orders = steered.orders
-    this.state = state
+    this.#steering = steering
+    this.#time = time
+    this.#readings = steering.readings
+    this.#steered = steering.steered(key)
+    this.#state = stateUnder(this.#steered.policy)
     this.share = join(this)
     this.#onRing = onRing
+  }
+
+  /** What it may do, by the newest orders. */
+  get policy(): LanePolicy {
+    this.catchUp()
+    return this.#steered.policy
+  }
+
+  /** What operators have ordered, as of the newest reading. */
+  get orders(): Orders {
+    this.catchUp()
+    return this.#steered.orders
+  }
+
+  get state(): lanes.LaneState {
+    this.catchUp()
+    return this.#state
   }
 
   /** What the store counts as the lane's leases, but for those of other instances. */
@@ -99,13 +123,19 @@ export class ServedLane implements Alarm {
     return this.asked + this.starting + this.running + this.unsent
   }
 
-  /** Goes on under other orders; true when they are others. */
-  steer({ policy, orders }: Steered, now: number): boolean {
-    if (policy === this.policy) return false
-    this.state = laneChange.changeLane(this.policy, policy, this.state, now)
-    this.policy = policy
-    this.orders = orders
-    return true
+  /**
+   * Goes on under other orders, if there are any. Nobody sees it under older ones than were read: whoever walks through all
+   * lanes after a reading may take its time.
+   */
+  catchUp(): void {
+    const steering = this.#steering
+    if (this.#readings === steering.readings) return
+    this.#readings = steering.readings
+    if (steering.isInForce(this.key, this.#steered)) return
+    const steered = steering.steered(this.key)
+    this.#state = laneChange.changeLane(this.#steered.policy, steered.policy, this.#state, this.#time.now())
+    this.#steered = steered
+    this.ring()
   }
 
   /** What may start beside so many that are under way. */

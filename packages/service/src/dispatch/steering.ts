@@ -10,7 +10,7 @@
  */
 import { breaker, withLaneDefaults, type LaneInput, type LanePolicy } from '@secondwind/resilience/rules'
 import type { Outcome } from '@secondwind/resilience'
-import { StandingOrders } from '../steering/standing-orders.ts'
+import { isSameConcern, StandingOrders, type Concerning } from '../steering/standing-orders.ts'
 import { isInScope } from '../task/control.ts'
 import {
   laneInputOf,
@@ -51,12 +51,16 @@ interface SteeringOptions {
 export interface Steered {
   readonly policy: LanePolicy
   readonly orders: Orders
+  /** What both were made of. */
+  readonly concerning: Concerning
 }
 
 export class Steering {
   readonly orders: StandingOrders
   readonly #options: SteeringOptions
-  readonly #usual: Steered
+  readonly #usual: LanePolicy
+  /** Of lanes that have no limits of their own: they share their orders, and so their policy. */
+  readonly #policies = new WeakMap<Orders, LanePolicy>()
   /** How the ways back that are watched for all tenants do, by destination and order. */
   readonly #shared = new Map<string, SharedTrial>()
   #confirmed: Mark | undefined
@@ -64,7 +68,7 @@ export class Steering {
   constructor(options: SteeringOptions) {
     const { store, calls, events } = options.ports
     this.#options = options
-    this.#usual = { policy: withLaneDefaults(options.lanes), orders: NO_ORDERS }
+    this.#usual = withLaneDefaults(options.lanes)
     this.orders = new StandingOrders({
       store,
       read: call => calls.read(call),
@@ -87,13 +91,30 @@ export class Steering {
     return this.#confirmed !== undefined && time.passedSince(this.#confirmed) <= OLDEST_READING_MS
   }
 
+  /** Another number whenever something new was read: what lanes were told before may be old. */
+  get readings(): number {
+    return this.orders.readings
+  }
+
+  /** Whether a lane is still to be served like that. */
+  isInForce(lane: string, { concerning }: Steered): boolean {
+    return isSameConcern(concerning, this.orders.concerning(lane))
+  }
+
   steered(lane: string): Steered {
+    const concerning = this.orders.concerning(lane)
     const orders = this.orders.ordersFor(lane)
     const { all, own } = this.orders.standingFor(lane)
     const limits = strictest(all?.limits, own?.limits, this.#options.lanes)
-    if (orders === NO_ORDERS && limits === undefined) return this.#usual
-    const policy = limits === undefined ? this.#usual.policy : withLaneDefaults(overlaid(this.#options.lanes, limits))
-    return orders === NO_ORDERS ? { policy, orders } : { policy: { ...policy, orders: orders.lane }, orders }
+    if (limits === undefined) return { policy: this.#policyUnder(orders), orders, concerning }
+    const policy = withLaneDefaults(overlaid(this.#options.lanes, limits))
+    return { policy: withOrders(policy, orders), orders, concerning }
+  }
+
+  #policyUnder(orders: Orders): LanePolicy {
+    const policy = this.#policies.get(orders) ?? withOrders(this.#usual, orders)
+    this.#policies.set(orders, policy)
+    return policy
   }
 
   /** An attempt of the lane has ended: one of those by which its ways back are judged. */
@@ -170,6 +191,10 @@ export class Steering {
 function afterStop(standing: DestinationSettings, { since, isByOperator }: Paused): DestinationSettings {
   const resumed = isByOperator ? undefined : orderedBack(standing, since)
   return { ...without(standing, 'resumed'), ...(resumed !== undefined && { resumed }) }
+}
+
+function withOrders(policy: LanePolicy, orders: Orders): LanePolicy {
+  return orders === NO_ORDERS ? policy : { ...policy, orders: orders.lane }
 }
 
 function overlaid(usual: LaneInput, limits: DestinationLimits): LaneInput {

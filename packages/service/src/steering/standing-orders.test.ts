@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { StandingOrders } from './standing-orders.ts'
+import type { OperatorRecord } from '../stores/task-store.ts'
+import { laneKey } from '../task/lane.ts'
+import { isSameConcern, StandingOrders } from './standing-orders.ts'
 
 /** Orders over a store that answers a reading when it is told to. */
 function slowReading() {
@@ -68,4 +70,42 @@ describe('standing orders', () => {
     isAway = false
     assert.equal(await orders.refresh(), true)
   })
+
+  it('concern a lane anew when something was written for it, and leave all others as they are', async () => {
+    const { orders, write } = written()
+    const [mine, next, others] = [laneOf('acme', 'a'), laneOf('acme', 'b'), laneOf('beta', 'a')]
+    const changedBy = async (...record: Parameters<typeof write>): Promise<boolean[]> => {
+      const lanes = [mine, next, others]
+      const before = lanes.map(lane => orders.concerning(lane))
+      write(...record)
+      await orders.refresh()
+      return lanes.map((lane, at) => !isSameConcern(before[at]!, orders.concerning(lane)))
+    }
+    await orders.refresh()
+    assert.deepEqual(await changedBy('destination', mine, 1, 10), [true, false, false])
+    assert.deepEqual(await changedBy('destination', mine, 2, 20), [true, false, false])
+    assert.deepEqual(await changedBy('destination', laneOf('*', 'a'), 1, 30), [true, false, true])
+    assert.deepEqual(await changedBy('control', 'one', 1, 40), [true, true, false])
+    assert.deepEqual(await changedBy('control', 'one', 1, 40), [false, false, false])
+    // Removed, and made anew: its versions begin again.
+    assert.deepEqual(await changedBy('destination', laneOf('*', 'a'), 1, 50), [true, false, true])
+  })
 })
+
+function laneOf(tenant: string, destination: string): string {
+  return laneKey({ tenant, destination: `http://${destination}` })
+}
+
+/** Orders over records that are written by hand; every control is for all of one tenant. */
+function written() {
+  const records = new Map<string, OperatorRecord>()
+  const orders = new StandingOrders({
+    store: { records: async ({ kind }) => ({ items: [...records.values()].filter(record => record.kind === kind) }) },
+    read: async call => ({ value: await call() }),
+  })
+  const write = (kind: 'control' | 'destination', id: string, version: number, changedAt: number): void => {
+    const document = kind === 'control' ? { scope: { kind: 'tenant', tenant: 'acme' }, level: 'dispatch-off' } : {}
+    records.set(id, { kind, id, tenant: '*', version, document, createdAt: 0, changedAt })
+  }
+  return { orders, write }
+}

@@ -5,6 +5,7 @@ import type { Control } from '../task/control.ts'
 import { laneInputOf, type DestinationSettings, type Standing } from '../task/destination-settings.ts'
 import { EVERY_TENANT, laneKey, laneOf, laneOfAll } from '../task/lane.ts'
 import { NO_ORDERS, ordersFor, type Orders } from '../task/orders.ts'
+import { ControlsInReach, type InReach, type KnownControl } from './controls-in-reach.ts'
 
 interface StandingOrdersOptions {
   readonly store: Pick<OperatorStore, 'records'>
@@ -14,16 +15,26 @@ interface StandingOrdersOptions {
   readonly onStrange?: (text: string) => void
 }
 
-/** A control's record, as it was read. */
-export interface KnownControl extends Control {
-  readonly version: number
-}
+export type { KnownControl } from './controls-in-reach.ts'
 
 /** A destination's record, as it was read. */
 export interface KnownDestination {
   readonly lane: string
   readonly version: number
+  /** One that was removed and made anew has the same versions again. */
+  readonly changedAt: number
   readonly settings: DestinationSettings
+}
+
+/** What was ordered for a lane: the same objects from reading to reading, as long as nobody has written others. */
+export interface Concerning {
+  readonly inReach: InReach
+  readonly all?: KnownDestination | undefined
+  readonly own?: KnownDestination | undefined
+}
+
+export function isSameConcern(left: Concerning, right: Concerning): boolean {
+  return left.inReach === right.inReach && left.all === right.all && left.own === right.own
 }
 
 /**
@@ -34,9 +45,13 @@ export class StandingOrders {
   readonly #options: StandingOrdersOptions
   readonly #listeners = new Set<() => void>()
   #controls: readonly KnownControl[] = []
+  #inReach = new ControlsInReach([])
+  /** Of lanes that nothing but controls concerns. */
+  readonly #shared = new WeakMap<InReach, Orders>()
   #destinations: ReadonlyMap<string, KnownDestination> = new Map()
   #names: ReadonlyMap<string, string> = new Map()
   #version: number | undefined
+  #readings = 0
   /** The reading that was begun last, and the one that will follow it. */
   #reading: Promise<boolean> | undefined
   #next: Promise<boolean> | undefined
@@ -70,10 +85,27 @@ export class StandingOrders {
     return this.#names.get(nameKey(tenant, name))
   }
 
+  /** Grows with every reading that may have brought something new. */
+  get readings(): number {
+    return this.#readings
+  }
+
+  /** All that was ordered for a lane, by whomever. */
+  concerning(lane: string): Concerning {
+    const inReach = this.#inReach.of(laneOf(lane))
+    if (this.#destinations.size === 0) return { inReach }
+    return { inReach, all: this.#destinations.get(laneOfAll(lane)), own: this.#destinations.get(lane) }
+  }
+
+  /** Lanes that the same controls reach, and nothing else concerns, share their orders. */
   ordersFor(lane: string): Orders {
-    const standing = this.standingFor(lane)
-    if (this.#controls.length === 0 && standing === NOTHING) return NO_ORDERS
-    return ordersFor(laneOf(lane), this.#controls, standing)
+    const { inReach, all, own } = this.concerning(lane)
+    const { controls } = inReach
+    if (all !== undefined || own !== undefined) return ordersFor(laneOf(lane), controls, this.standingFor(lane))
+    if (controls.length === 0) return NO_ORDERS
+    const shared = this.#shared.get(inReach) ?? ordersFor(laneOf(lane), controls)
+    this.#shared.set(inReach, shared)
+    return shared
   }
 
   /** Told after every reading that may have brought something new. */
@@ -111,21 +143,29 @@ export class StandingOrders {
     const [controls, destinations] = await Promise.all([this.#every('control'), this.#every('destination')])
     if (controls === undefined || destinations === undefined) return false
     this.#controls = controls.map(controlOf)
-    const known = destinations.map(record => this.#destinationOf(record))
+    this.#inReach = new ControlsInReach(this.#controls, this.#inReach)
+    const known = destinations.map(record => this.#known(record) ?? this.#destinationOf(record))
     this.#destinations = new Map(known.map(destination => [destination.lane, destination]))
     this.#names = namesOf(known)
+    this.#readings++
     for (const listener of this.#listeners) listener()
     return true
   }
 
+  /** Read before, and not written since. */
+  #known({ id, version, changedAt }: OperatorRecord): KnownDestination | undefined {
+    const known = this.#destinations.get(id)
+    return known?.version === version && known.changedAt === changedAt ? known : undefined
+  }
+
   #destinationOf(record: OperatorRecord): KnownDestination {
-    const { id, version } = record
+    const { id: lane, version, changedAt } = record
     const { limits, ...settings } = documentOf<DestinationSettings>(record)
-    if (limits === undefined) return { lane: id, version, settings }
+    if (limits === undefined) return { lane, version, changedAt, settings }
     const [problem] = checkLane(laneInputOf(limits))
-    if (problem === undefined) return { lane: id, version, settings: { ...settings, limits } }
-    this.#options.onStrange?.(`${id}: its limits are not obeyed, for ${problem.at} ${problem.say}`)
-    return { lane: id, version, settings }
+    if (problem === undefined) return { lane, version, changedAt, settings: { ...settings, limits } }
+    this.#options.onStrange?.(`${lane}: its limits are not obeyed, for ${problem.at} ${problem.say}`)
+    return { lane, version, changedAt, settings }
   }
 
   /** All of a kind; undefined when there was no answer. */

@@ -248,7 +248,7 @@ async function show(place: Place, request: FastifyRequest, context: ApiContext):
   const { lane } = place
   const recordOf = async (id: string): Promise<KnownDestination | undefined> => {
     const record = await store.record({ kind: 'destination', id })
-    return record && { lane: id, version: record.version, settings: documentOf(record) }
+    return record && { ...record, lane: id, settings: documentOf(record) }
   }
   const [counters, own, all] = await Promise.all([
     countersOf(lane, storeFor(callerOf(request))),
