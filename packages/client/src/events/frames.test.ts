@@ -35,7 +35,16 @@ describe('a stream of server-sent events', () => {
     )
   })
 
+  it('is read once, in however small pieces it comes', () => {
+    const data = 'x'.repeat(1_000_000)
+    const reader = new FrameReader()
+    const frames: Frame[] = []
+    for (const letter of `data: ${data}\n\n`) frames.push(...reader.read(letter))
+    assert.deepEqual(frames, [{ event: { type: 'message', data } }])
+  })
+
   it('is given up when an event grows without end', () => {
     assert.throws(() => read('data: ', 'x'.repeat(1_100_000)), /longer than any event/)
+    assert.throws(() => read('data\n'.repeat(300_000)), /longer than any event/)
   })
 })

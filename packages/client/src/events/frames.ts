@@ -13,25 +13,57 @@ export interface Frame {
 /** No frame of the service is that long: whoever sends more is not the service. */
 const LONGEST_FRAME = 1_048_576
 
+/** Looks at every character once, in however small pieces they come. */
 export class FrameReader {
-  #rest = ''
+  /** Of the frame that is not yet at its end: its lines, the last of them as far as it has come, and how long they are. */
+  #lines: string[] = []
+  #begun = ''
+  #length = 0
+  #endedInReturn = false
   #id: string | undefined
 
   /** Every frame that this piece completes. */
   read(piece: string): Frame[] {
-    // A line feed that follows later would be an empty line of its own.
-    const [text, kept] = endsInReturn(this.#rest + piece)
-    const frames = text.replaceAll(/\r\n?/g, '\n').split('\n\n')
-    this.#rest = frames.pop()! + kept
-    if (this.#rest.length > LONGEST_FRAME) throw new RangeError('an event is longer than any event of the service')
-    return frames.map(frame => this.#frameOf(frame))
+    const frames: Frame[] = []
+    // One line end, in two pieces.
+    const text = this.#endedInReturn && piece.startsWith('\n') ? piece.slice(1) : piece
+    if (piece !== '') this.#endedInReturn = piece.endsWith('\r')
+    const [first = '', ...others] = text.split(/\r\n?|\n/)
+    this.#add(first)
+    for (const line of others) {
+      const frame = this.#endLine()
+      if (frame !== undefined) frames.push(frame)
+      this.#add(line)
+    }
+    return frames
   }
 
-  #frameOf(text: string): Frame {
+  #add(text: string): void {
+    this.#begun += text
+    this.#length += text.length
+    if (this.#length > LONGEST_FRAME) throw new RangeError('an event is longer than any event of the service')
+  }
+
+  /** The frame that ends with it: an empty line ends one. */
+  #endLine(): Frame | undefined {
+    const line = this.#begun
+    this.#begun = ''
+    if (line !== '') {
+      this.#lines.push(line)
+      this.#length++
+      return undefined
+    }
+    const lines = this.#lines
+    this.#lines = []
+    this.#length = 0
+    return this.#frameOf(lines)
+  }
+
+  #frameOf(lines: readonly string[]): Frame {
     let type = 'message'
     let retryMs: number | undefined
     const data: string[] = []
-    for (const line of text.split('\n')) {
+    for (const line of lines) {
       const [field, value] = fieldOf(line)
       if (field === 'event') type = value
       if (field === 'data') data.push(value)
@@ -44,10 +76,6 @@ export class FrameReader {
       ...(retryMs !== undefined && { retryMs }),
     }
   }
-}
-
-function endsInReturn(text: string): [text: string, kept: string] {
-  return text.endsWith('\r') ? [text.slice(0, -1), '\r'] : [text, '']
 }
 
 /** A line that begins with a colon is a comment: a field without a name. */

@@ -79,6 +79,13 @@ describe('client.events', () => {
     assert.ok(second!.at - first!.at >= 3_000 && third!.at - second!.at >= 3_000)
   })
 
+  it('comes back after half a minute, though it was asked to stay away for days', async () => {
+    const scripted = scriptedClient([stream(`retry: 999999999\n\n${frame(1)}`), stream(frame(2))])
+    await heard(scripted, 2)
+    const [first, second] = scripted.server.requests
+    assert.equal(second!.at - first!.at, 30_000)
+  })
+
   it('gives up on a service that was there after a minute, and on one that never was after ten seconds', async () => {
     const gone = scriptedClient([stream(frame(1)), 'reset'])
     await assert.rejects(heard(gone, 2), UnreachableError)

@@ -19,6 +19,9 @@ const RECONNECT: RetryPolicy = {
 /** So long somebody is looked for who has never been there. */
 const FIRST_PATIENCE_MS = 10_000
 
+/** The service asks for a second or two: whoever asks for more than this is asked again all the same. */
+const LONGEST_RETRY_MS = 30_000
+
 /** The service says something every 15 s: after three silences it is not there. */
 const LONGEST_SILENCE_MS = 45_000
 
@@ -41,7 +44,7 @@ export async function* listen(caller: Caller, filter: EventFilter, call: Call): 
         hasListened = true
         failures = 0
         place.since = frame.id ?? place.since
-        place.retryMs = frame.retryMs ?? place.retryMs
+        place.retryMs = Math.min(frame.retryMs ?? place.retryMs, LONGEST_RETRY_MS)
         const event = eventOf(frame)
         if (event !== undefined) yield event
       }
