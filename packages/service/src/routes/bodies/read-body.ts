@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { DamagedBodyError, intact } from '../../bodies/intact.ts'
+import type { BodyStore } from '../../bodies/body-store.ts'
 import type { BodyName, BodyRecord } from '../../stores/task-store.ts'
 import { Refusal, sentence } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
@@ -29,11 +30,17 @@ export async function readBody(
     const looked = await bodies.read(record.location)
     if (looked === undefined) continue
     await lookThrough(intact(looked, record), log)
-    const chunks = await bodies.read(record.location)
-    if (chunks !== undefined) return { record, bytes: intact(chunks, record) }
+    return { record, bytes: intact(onceAsked(bodies, record), record) }
   }
   log.warn({ code: 'body-missing' }, `the bytes of ${bodyRef} are gone`)
   throw new Refusal('body-not-found', { detail: `The bytes of ${bodyRef} are gone: upload them again.` })
+}
+
+/** Opened by whoever reads the first byte: an answer that nobody waits for is never read, and would leave its file open. */
+async function* onceAsked(bodies: Pick<BodyStore, 'read'>, record: BodyRecord): AsyncIterable<Uint8Array> {
+  const chunks = await bodies.read(record.location)
+  if (chunks === undefined) throw new DamagedBodyError(record)
+  yield* chunks
 }
 
 async function lookThrough(bytes: AsyncIterable<Uint8Array>, log: Pick<FastifyBaseLogger, 'warn'>): Promise<void> {

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { virtualClock } from '@secondwind/resilience/testing'
+import { describe, it, onTestFinished } from 'vitest'
+import { openDirectoryBodies } from '../../bodies/directory/directory-bodies.ts'
+import { openMemoryStore } from '../../stores/memory/memory-store.ts'
+import { readBody, type WholeBody } from './read-body.ts'
+
+/** A body in a directory, looked through; `open` counts the files that somebody opened and nobody has closed. */
+async function bodyToRead(): Promise<{ readonly body: WholeBody; readonly open: () => number }> {
+  const directory = mkdtempSync(join(tmpdir(), 'secondwind-bodies-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const [store, kept] = [openMemoryStore({ clock: virtualClock() }), await openDirectoryBodies({ directory })]
+  const put = await kept.put([Buffer.alloc(100_000)], 1e9)
+  await store.putBody({ tenant: 'acme', ...put, contentType: 'text/plain', mostBytes: 1e9 })
+  let open = 0
+  async function* noting(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    try {
+      yield* chunks
+    } finally {
+      open--
+    }
+  }
+  const read = async (location: string): Promise<AsyncIterable<Uint8Array> | undefined> => {
+    const chunks = await kept.read(location)
+    open++
+    return chunks && noting(chunks)
+  }
+  const name = { tenant: 'acme', bodyRef: put.bodyRef }
+  return { body: await readBody(name, { store, bodies: { ...kept, read } }, { warn() {} }), open: () => open }
+}
+
+describe('a body that is answered', () => {
+  it('has no file open before somebody reads it, nor after whoever would have is gone', async () => {
+    const { body, open } = await bodyToRead()
+    assert.equal(open(), 0)
+    const stream = Readable.from(body.bytes)
+    stream.destroy()
+    await new Promise(resolve => stream.once('close', resolve))
+    assert.equal(open(), 0)
+  })
+
+  it('has none open after its end, or after its reader has left in the middle', async () => {
+    const whole = await bodyToRead()
+    let bytes = 0
+    for await (const chunk of whole.body.bytes) bytes += chunk.length
+    assert.deepEqual([bytes, whole.open()], [100_000, 0])
+    const broken = await bodyToRead()
+    for await (const chunk of broken.body.bytes) {
+      assert.ok(chunk.length > 0 && broken.open() === 1)
+      break
+    }
+    assert.equal(broken.open(), 0)
+  })
+})
