@@ -59,4 +59,13 @@ describe('the unit for systemd', () => {
     const { status, stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' })
     assert.deepEqual([status, stderr], [0, ''])
   })
+
+  it('leaves little to whoever breaks in', ({ skip }) => {
+    if (spawnSync('systemd-analyze', ['--version']).status !== 0) skip('no systemd on this machine')
+    const path = join(aClone(), 'secondwind.service')
+    writeFileSync(path, unit)
+    const words = ['security', '--offline=yes', '--threshold=25', path]
+    const { status, stdout } = spawnSync('systemd-analyze', words, { encoding: 'utf8' })
+    assert.equal(status, 0, stdout)
+  })
 })

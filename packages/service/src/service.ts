@@ -52,6 +52,8 @@ export interface ServiceOptions {
 
 export interface Service {
   readonly url: string
+  /** The address that it listens on, where others than this machine can reach it. */
+  readonly openAt?: string
   /** Where tasks are kept, in words. */
   readonly store: string
   readonly version: string
@@ -157,6 +159,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ...(isDevelopment && { practice: scope => addPracticeEndpoints(scope, { clock }) }),
   })
   listeners.push(logEvents({ log: api.log, clock }))
+  api.log.info({ store: sayStore(config) }, 'the store is open')
   const skew = saySkew((await store.health()).clockSkewMs)
   if (skew !== undefined) api.log.warn({ code: 'clock-skew' }, skew)
 
@@ -188,6 +191,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   void keepBodiesTidy({ ...tidying, bodies })
   return {
     url,
+    ...(!isLoopback(config.host) && { openAt: config.host }),
     store: sayStore(config),
     version: VERSION,
     get hasKeys() {
@@ -219,7 +223,7 @@ function tooOpen({ host }: ServiceConfig, isDevelopment: boolean): StartFailure 
     what,
     because: 'The service has no keys: everybody could have requests sent in its name.',
     next: [
-      `node -p "require('crypto').randomBytes(32).toString('hex')" > admin.key`,
+      `node -p "require('crypto').randomBytes(32).toString('hex')" > admin.key && chmod 600 admin.key`,
       `secondwind serve --host ${host} --admin-key-file admin.key`,
     ],
   })

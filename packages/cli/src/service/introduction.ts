@@ -1,12 +1,13 @@
 import type { Service } from '@secondwind/service'
 
 /** Where it listens, where the data is, and a line that works when pasted. */
-export function introduce({ url, store, version, hasKeys }: Service, isDevelopment: boolean): string {
+export function introduce({ url, openAt, store, version, hasKeys }: Service, isDevelopment: boolean): string {
   const lines = [
     '',
     `  secondwind ${isDevelopment ? 'dev' : 'serve'} ${version}`,
     '',
     `  API        ${url}`,
+    ...(openAt === undefined ? [] : [`  Open       to other machines: it listens on ${openAt}, without TLS`]),
     `  Data       ${store}`,
     `  Keys       ${hasKeys ? 'every request needs one' : 'none: loopback only'}`,
     ...(isDevelopment ? practice(url) : []),

@@ -50,7 +50,7 @@ export async function startProgram(
   const introduction = await new Promise<string>((resolve, reject) => {
     child.stderr!.setEncoding('utf8').on('data', (chunk: string) => {
       said += chunk
-      if (/API {2,}http\S+/.test(said)) resolve(said)
+      if (/API {2,}http\S+[^]*\n {2}Keys /.test(said)) resolve(said)
     })
     void exitCode.then(code => reject(new Error(`ended with ${code} before it listened:\n${said}`)))
   })

@@ -148,12 +148,21 @@ describe('secondwind serve', () => {
 
   it('refuses to be reached from elsewhere without keys, and keeps all else that was typed', async () => {
     const { exitCode, stderr } = await secondwind(['serve', '--host', '0.0.0.0', '--port', '0', '--concurrency', '3'])
-    assert.equal(exitCode, 1)
-    assert.match(stderr, /^error no-keys/)
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /^error no-keys[^]* > admin\.key && chmod 600 admin\.key\n/)
     assert.match(
       stderr,
       /\n {7}secondwind serve --host 0\.0\.0\.0 --port 0 --concurrency 3 --admin-key-file admin\.key\n/,
     )
+  })
+
+  it('says that other machines can reach it', async () => {
+    const data = temporaryDirectory()
+    const key = join(data, 'admin.key')
+    writeFileSync(key, 'k'.repeat(64))
+    const words = ['serve', '--host', '0.0.0.0', '--port', '0', '--data', data, '--admin-key-file', key]
+    const { introduction } = await startProgram(words)
+    assert.match(introduction, /^ {2}Open {7}to other machines: it listens on 0\.0\.0\.0, without TLS\n/m)
   })
 
   it('ends with 0 though nobody listens to what it says on stderr any more', async () => {

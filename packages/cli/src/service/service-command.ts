@@ -63,9 +63,13 @@ async function start(options: ServiceOptions, call: Call): Promise<Service> {
       because: [because],
       so: 'Nothing was started, and nothing was changed.',
       next: nextOf(error, call),
+      ...(WRONG_SETTINGS.includes(code) && { exitCode: EXIT_CODES.usage }),
     })
   }
 }
+
+/** What no second start would mend; a port that is taken may be free by then. */
+const WRONG_SETTINGS: readonly string[] = ['no-keys', 'dev-exposed']
 
 /** What was typed, mended: all else of it is meant as before. */
 function nextOf({ code, cause, next }: StartFailure, { words, options }: Call): readonly string[] {

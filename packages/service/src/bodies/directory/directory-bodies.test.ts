@@ -56,12 +56,12 @@ describe('a directory of bodies', () => {
   it('says of each trouble with the disk what the store would say of it', async () => {
     const codes = { ENOSPC: 'store-full', EDQUOT: 'store-full', EROFS: 'store-read-only', EIO: 'store-unreachable' }
     for (const [code, said] of Object.entries(codes)) {
-      const failing = sayingWhy('bodies', () => Promise.reject(Object.assign(new Error('no'), { code })))
+      const failing = sayingWhy(() => Promise.reject(Object.assign(new Error('no'), { code })))
       await assert.rejects(failing, (error: StoreUnavailableError) => error.code === said)
     }
     const mistake = new TypeError('ours')
     await assert.rejects(
-      sayingWhy('bodies', () => Promise.reject(mistake)),
+      sayingWhy(() => Promise.reject(mistake)),
       error => error === mistake,
     )
   })

@@ -9,7 +9,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { cursorOf } from '../../stores/cursor.ts'
 import type { BodyStore, ByteChunks } from '../body-store.ts'
 import { measured, type Measured } from '../measured.ts'
@@ -37,7 +37,7 @@ export async function openDirectoryBodies({ directory }: DirectoryBodiesOptions)
     await syncDirectory(directory)
     settled.add(folder)
   }
-  await sayingWhy(directory, () => settle(ARRIVING))
+  await sayingWhy(() => settle(ARRIVING))
 
   return {
     kind: 'directory',
@@ -48,7 +48,7 @@ export async function openDirectoryBodies({ directory }: DirectoryBodiesOptions)
       const location = `${folder}/${file}`
       try {
         const known = await writeWhole(arriving, bytes, mostBytes)
-        await sayingWhy(directory, async () => {
+        await sayingWhy(async () => {
           await settle(folder)
           await rename(arriving, pathOf(location))
           await syncDirectory(pathOf(folder))
@@ -61,8 +61,8 @@ export async function openDirectoryBodies({ directory }: DirectoryBodiesOptions)
     },
     async read(location) {
       if (!LOCATION.test(location)) return undefined
-      const handle = await sayingWhyUnread(directory, () => openUnlessGone(pathOf(location)))
-      return handle && bytesOf(directory, handle)
+      const handle = await sayingWhyUnread(() => openUnlessGone(pathOf(location)))
+      return handle && bytesOf(handle)
     },
     async remove(location) {
       if (LOCATION.test(location)) await rm(pathOf(location), { force: true })
@@ -82,11 +82,10 @@ export async function openDirectoryBodies({ directory }: DirectoryBodiesOptions)
 
 /** What goes wrong with the disk is said in the store's words; what goes wrong with whoever sends it stays as it is. */
 async function writeWhole(path: string, bytes: ByteChunks, mostBytes: number): Promise<Measured> {
-  const directory = dirname(path)
-  const handle = await sayingWhy(directory, () => open(path, 'wx', OWNER_ONLY.file))
+  const handle = await sayingWhy(() => open(path, 'wx', OWNER_ONLY.file))
   try {
-    const known = await measured(bytes, mostBytes, chunk => sayingWhy(directory, () => handle.writeFile(chunk)))
-    await sayingWhy(directory, () => handle.sync())
+    const known = await measured(bytes, mostBytes, chunk => sayingWhy(() => handle.writeFile(chunk)))
+    await sayingWhy(() => handle.sync())
     return known
   } finally {
     await handle.close()
@@ -103,11 +102,11 @@ async function openUnlessGone(path: string): Promise<FileHandle | undefined> {
 }
 
 /** The file is closed at the end, or when whoever reads it stops. */
-async function* bytesOf(directory: string, handle: FileHandle): AsyncIterable<Uint8Array> {
+async function* bytesOf(handle: FileHandle): AsyncIterable<Uint8Array> {
   const chunks: AsyncIterator<Uint8Array> = handle.createReadStream()[Symbol.asyncIterator]()
   try {
     for (;;) {
-      const next = await sayingWhyUnread(directory, () => chunks.next())
+      const next = await sayingWhyUnread(() => chunks.next())
       if (next.done === true) return
       yield next.value
     }

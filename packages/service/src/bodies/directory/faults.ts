@@ -4,22 +4,22 @@ const NO_ROOM: readonly string[] = ['ENOSPC', 'EDQUOT']
 const NOT_ALLOWED: readonly string[] = ['EROFS', 'EACCES', 'EPERM']
 const IS_OF_DISK = /^E[A-Z]+$/
 
-/** What the disk says, in the words of the store: whoever asked hears the same of both. */
-export async function sayingWhy<Result>(directory: string, write: () => Promise<Result>): Promise<Result> {
+/** What the disk says, in the words of the store: whoever asked hears the same of both, and not where it lies. */
+export async function sayingWhy<Result>(write: () => Promise<Result>): Promise<Result> {
   try {
     return await write()
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     if (NO_ROOM.includes(code))
-      throw new StoreUnavailableError('store-full', `there is no room left for bodies in ${directory}`, {
+      throw new StoreUnavailableError('store-full', 'there is no room left for bodies', {
         cause: error,
       })
     if (NOT_ALLOWED.includes(code))
-      throw new StoreUnavailableError('store-read-only', `bodies cannot be written to ${directory}: ${code}`, {
+      throw new StoreUnavailableError('store-read-only', `bodies cannot be written: ${code}`, {
         cause: error,
       })
     if (IS_OF_DISK.test(code))
-      throw new StoreUnavailableError('store-unreachable', `bodies cannot be kept in ${directory}: ${code}`, {
+      throw new StoreUnavailableError('store-unreachable', `bodies cannot be kept: ${code}`, {
         cause: error,
       })
     throw error
@@ -27,13 +27,13 @@ export async function sayingWhy<Result>(directory: string, write: () => Promise<
 }
 
 /** The same for reading: whatever the disk says, it may pass. */
-export async function sayingWhyUnread<Result>(directory: string, read: () => Promise<Result>): Promise<Result> {
+export async function sayingWhyUnread<Result>(read: () => Promise<Result>): Promise<Result> {
   try {
     return await read()
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     if (!IS_OF_DISK.test(code)) throw error
-    const message = `bodies cannot be read from ${directory}: ${code}`
+    const message = `bodies cannot be read: ${code}`
     throw new StoreUnavailableError('store-unreachable', message, { cause: error })
   }
 }

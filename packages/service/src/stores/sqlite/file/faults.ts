@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { StoreUnavailableError } from '../../task-store.ts'
 
 /** Why the store cannot do its work, as plain data: errors lose their class on the way between threads. */
@@ -21,7 +22,10 @@ const NOT_A_DATABASE = 26
 /** All others: a statement of ours is wrong, and no sentence about the disk would help. */
 const OURS = new Set([1, 2, 12, 17, 18, 19, 20, 21, 25])
 
-/** What SQLite or the file system says, in words that say what to do; undefined for what is neither's. */
+/**
+ * What SQLite or the file system says, in words that say what to do; undefined for what is neither's. What can happen while
+ * the service runs is told to whoever asks it: the file is named, and not where it lies on this machine.
+ */
 export function faultOf(error: unknown, path: string): Fault | undefined {
   const { code, errcode, errstr } = error as { code?: unknown; errcode?: unknown; errstr?: unknown }
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return readOnlyFault(path)
@@ -38,12 +42,12 @@ export function faultOf(error: unknown, path: string): Fault | undefined {
     case READONLY:
       return readOnlyFault(path)
     case CORRUPT:
-      return { code: 'store-corrupt', message: `${path} is damaged (${String(errstr)}); ${RESTORE}` }
+      return { code: 'store-corrupt', message: `${basename(path)} is damaged (${String(errstr)}); ${RESTORE}` }
     case NOT_A_DATABASE:
       return foreignFault(path)
     case BUSY:
     case LOCKED:
-      return inUseFault(path)
+      return inUseFault()
   }
   return OURS.has(primary) ? undefined : unreachableFault(path, String(errstr))
 }
@@ -53,14 +57,14 @@ const RESTORE = 'stop the service, put the file aside, and restore it from a cop
 function fullFault(path: string): Fault {
   return {
     code: 'store-full',
-    message: `the disk of ${path} is full; nothing of this call was written; make room, and work goes on by itself`,
+    message: `the disk of ${basename(path)} is full; nothing of this call was written; make room, and work goes on by itself`,
   }
 }
 
 function readOnlyFault(path: string): Fault {
   return {
     code: 'store-read-only',
-    message: `${path} cannot be written; let the user of this process write there, or choose another directory`,
+    message: `${basename(path)} cannot be written; let the user of this process write there, or choose another directory`,
   }
 }
 
@@ -85,22 +89,22 @@ export function unfitFault(path: string, { is, why }: { is: number; why: string 
   }
 }
 
-export function inUseFault(path: string, pid?: number): Fault {
+export function inUseFault(pid?: number): Fault {
   const who = pid === undefined ? 'another process' : `process ${pid}`
-  return { code: 'store-in-use', message: `${path} is in use by ${who}; stop that one, or choose another directory` }
+  return { code: 'store-in-use', message: `its data is in use by ${who}; stop that one, or choose another directory` }
 }
 
 export function dataGoneFault(path: string): Fault {
   return {
     code: 'store-unreachable',
-    message: `${path} was moved, deleted or replaced while it was open; what was accepted before is still worked off, but nothing new is taken; put the file back, or wait until nothing is left to do, and start the service again`,
+    message: `${basename(path)} was moved, deleted or replaced while it was open; what was accepted before is still worked off, but nothing new is taken; put the file back, or wait until nothing is left to do, and start the service again`,
   }
 }
 
 export function lockGoneFault(path: string): Fault {
   return {
     code: 'store-unreachable',
-    message: `${path} was moved, deleted or replaced, and with it the lock: another process may work in this directory, so that this one writes nothing more; see that only one runs, and start it again`,
+    message: `${basename(path)} was moved, deleted or replaced, and with it the lock: another process may work in this directory, so that this one writes nothing more; see that only one runs, and start it again`,
   }
 }
 
@@ -108,7 +112,7 @@ export function unkeptFault(path: string, error: unknown): Fault {
   const why = error instanceof Error ? error.message : String(error)
   return {
     code: 'store-unreachable',
-    message: `the disk of ${path} could not keep what was written (${why}); whether the last calls are on it is not known, so that nothing more is written; look at the disk, and start the service again`,
+    message: `the disk of ${basename(path)} could not keep what was written (${why}); whether the last calls are on it is not known, so that nothing more is written; look at the disk, and start the service again`,
   }
 }
 
@@ -122,6 +126,6 @@ export function leftLogFault(path: string, log: string): Fault {
 function unreachableFault(path: string, why: string): Fault {
   return {
     code: 'store-unreachable',
-    message: `${path} cannot be read or written (${why}); look at the disk, and start the service again`,
+    message: `${basename(path)} cannot be read or written (${why}); look at the disk, and start the service again`,
   }
 }

@@ -136,7 +136,7 @@ function lockDirectory(directory: string): { readonly lock: Connection; readonly
     } catch (error) {
       lock.close()
       const fault = faultOf(error, path)
-      throw fault?.code === 'store-in-use' ? errorOf(inUseFault(path, readHolder(path))) : error
+      throw fault?.code === 'store-in-use' ? errorOf(inUseFault(readHolder(path))) : error
     }
   })
 }
