@@ -162,6 +162,34 @@ describe('secondwind doctor', () => {
     )
   })
 
+  it('does not say that a service sends which a kill switch keeps from it', async () => {
+    const { client, inPipe: atService } = await aService()
+    await client.controls.create({ level: 'dispatch-off', scope: { kind: 'all' }, reason: 'INC-2231' })
+    const { findings } = reportOf((await atService(['doctor', '--json'])).stdout)
+    const ready = findings.find(({ check }) => check === 'ready')
+    assert.deepEqual([ready?.level, ready?.say], ['warn', 'It works, but a kill switch keeps it from sending tasks.'])
+  })
+
+  it('judges no directory that is perhaps not the one of the service', async () => {
+    const { url, inPipe: atService } = await aService()
+    const { findings } = reportOf((await atService(['doctor', '--json'])).stdout)
+    assert.match(findings.find(({ check }) => check === 'data')!.say, new RegExp(`^Where ${url} keeps its data`))
+    assert.equal(levelOf({ findings, verdict: '' }, 'disk'), undefined)
+  })
+
+  it('mentions files with a key that others can read', async () => {
+    const file = join(aDirectory(), 'admin.key')
+    writeFileSync(file, 'k'.repeat(40), { mode: 0o644 })
+    for (const flag of ['--admin-key-file', '--key-file']) {
+      const words = ['doctor', flag, file, '--url', 'http://127.0.0.1:9', '--json']
+      const [found] = reportOf((await inPipe(words)).stdout).findings.filter(({ check }) => check === 'key file')
+      assert.deepEqual([found?.level, found?.next], ['warn', `chmod 600 ${file}`], flag)
+    }
+    chmodSync(file, 0o600)
+    const words = ['doctor', '--key-file', file, '--url', 'http://127.0.0.1:9', '--json']
+    assert.equal(levelOf(reportOf((await inPipe(words)).stdout), 'key file'), 'ok')
+  })
+
   it('says when it may not look, and what a data directory is that is none', async () => {
     const locked = await anAnswer(({ url }, response) => {
       const alive = { status: 'alive', version: '0.1.0', answeredAt: 1_000 }
@@ -244,6 +272,13 @@ describe('a finding is ok, worth a look, or bad', () => {
     assert.deepEqual(levels(checkDestinations([calm], 1_030_000, typed)), ['ok', 'ok'])
     const [late] = checkDestinations([{ ...calm, hold: { reason: 'breaker-open' } }], 1_600_000, typed)
     assert.match(late!.say, /^2 wait for https:\/\/a\.example, the first for 10 min, held by breaker-open\.$/)
+    const hold = { reason: 'breaker-open', until: 1_020_000 } as const
+    const broken = checkDestinations([{ ...calm, breaker: 'open', hold }], 1_000_000, typed)
+    assert.deepEqual(levels(broken), ['warn', 'ok', 'ok'])
+    assert.equal(
+      broken[0]!.say,
+      'The breaker of https://a.example is open: breaker-open, for another 20 s. 2 wait for it.',
+    )
     const recent = { windowMs: 60_000, attempts: 100, retryShare: 0.8 }
     assert.deepEqual(levels(checkDestinations([{ ...calm, recent }], 1_000_000, typed)), ['ok', 'warn', 'ok'])
   })

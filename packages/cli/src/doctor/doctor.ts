@@ -1,4 +1,4 @@
-import { readConfig, type ServiceConfig } from '@secondwind/service/config'
+import { DEFAULT_CONFIG, readConfig, type ServiceConfig } from '@secondwind/service/config'
 import { systemClock, type Problem } from '@secondwind/resilience'
 import type { Answer, Call, Command, GivenOptions } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
@@ -12,6 +12,7 @@ import type { Table } from '../terminal/table.ts'
 import { VERSION } from '../version.ts'
 import { checkDataDirectory } from './data-directory.ts'
 import { bad, ok, warn, worstOf, type Finding, type Level } from './finding.ts'
+import { checkKeyFiles } from './key-files.ts'
 import { checkMachine } from './machine.ts'
 import { checkService } from './service.ts'
 
@@ -38,7 +39,8 @@ async function examine({ options }: Call): Promise<Answer> {
     ...checkSettings(problems),
     ...(config ? checkBind(config) : []),
     ...checkMachine(config),
-    ...(readable.store === 'sqlite' && isHere(options, url) ? checkDataDirectory(readable.data) : []),
+    ...checkKeyFiles(options),
+    ...(readable.store === 'sqlite' ? checkDirectory(options, readable, url) : []),
     ...(await examineService(options, url)),
   ]
   const worst = worstOf(findings)
@@ -75,9 +77,14 @@ function isEveryAddress(host: string): boolean {
   return ['0.0.0.0', '::'].includes(host)
 }
 
-/** The disk of a service that runs elsewhere is not the one here. */
-function isHere(options: GivenOptions, url: string): boolean {
-  return options['data'] !== undefined || isNear(url)
+/** Of another service than these settings would start, nobody here knows the directory unless it was named. */
+function checkDirectory(options: GivenOptions, config: ServiceConfig, url: string): readonly Finding[] {
+  const isTyped = options['data'] !== undefined
+  // The disk of a service that runs elsewhere is not the one here.
+  if (!isTyped && !isNear(url)) return []
+  const isNamed = isTyped || config.data !== DEFAULT_CONFIG.data
+  if (isNamed || new URL(url).origin === new URL(urlOf(config)).origin) return checkDataDirectory(config.data)
+  return [ok('data', `Where ${url} keeps its data is not known here, and was not looked at: --data says where.`)]
 }
 
 function examineService(options: GivenOptions, url: string): Promise<readonly Finding[]> {

@@ -1,7 +1,15 @@
 /** A running service, as far as it can be seen from here. */
-import { ServiceError, UnreachableError, type Client, type Destination, type PolicyVersion } from '@secondwind/client'
+import {
+  ServiceError,
+  UnreachableError,
+  type Client,
+  type ControlLevel,
+  type Destination,
+  type PolicyVersion,
+} from '@secondwind/client'
 import type { Clock } from '@secondwind/resilience'
 import { checkProduction, sayMs, type ChecklistPoint } from '@secondwind/lab'
+import { sayHold } from '../destinations/destination-page.ts'
 import { stormOf } from '../destinations/storm.ts'
 import { documentOf } from '../policies/document.ts'
 import { isNear } from '../remote/connection.ts'
@@ -31,7 +39,7 @@ export async function checkService(examined: Examined): Promise<readonly Finding
       checkVersion(version, examined.version),
       checkClock(skewMs),
       ...checkKey(examined),
-      ...(await checkReadiness(client)),
+      await checkReadiness(examined),
       ...(await checkWork(examined)),
     ]
   } catch (error) {
@@ -69,19 +77,37 @@ function checkKey({ url, hasKey }: Examined): readonly Finding[] {
   return [bad('key', 'Your key goes over the network as plain text.', 'use https: a proxy in front can speak it')]
 }
 
-async function checkReadiness(client: Client): Promise<readonly Finding[]> {
+async function checkReadiness({ client, typed }: Examined): Promise<Finding> {
   const readiness = await client.readiness()
-  if (!readiness.isReady) return [bad('ready', readiness.because, 'docs/operations.md says what to do about each')]
-  const { clockSkewMs } = readiness
-  return [
-    Math.abs(clockSkewMs) >= LOOSE_CLOCK_MS
-      ? warn(
-          'ready',
-          `It works, but its machine's clock has gone ${sayMs(Math.abs(clockSkewMs))} from its store's.`,
-          'look at NTP there',
-        )
-      : ok('ready', 'It can take tasks in, and send them.'),
-  ]
+  if (!readiness.isReady) return bad('ready', readiness.because, 'docs/operations.md says what to do about each')
+  const skewMs = Math.abs(readiness.clockSkewMs)
+  if (skewMs >= LOOSE_CLOCK_MS)
+    return warn(
+      'ready',
+      `It works, but its machine's clock has gone ${sayMs(skewMs)} from its store's.`,
+      'look at NTP there',
+    )
+  const off = await switchedOff(client)
+  return off.length === 0
+    ? ok('ready', 'It can take tasks in, and send them.')
+    : warn('ready', `It works, but a kill switch keeps it from ${off.join(' and ')}.`, typed('kill', 'status'))
+}
+
+const KEPT_FROM: { readonly [level in ControlLevel]?: string } = {
+  'dispatch-off': 'sending tasks',
+  'intake-off': 'taking tasks in',
+}
+
+/** What is switched off for everything; nothing where nobody may ask, which is told where it is asked. */
+async function switchedOff(client: Client): Promise<readonly string[]> {
+  try {
+    const { controls } = await client.controls.state()
+    const levels = new Set(controls.flatMap(({ level, scope }) => (scope.kind === 'all' ? [level] : [])))
+    return [...levels].flatMap(level => KEPT_FROM[level] ?? [])
+  } catch (error) {
+    if (error instanceof ServiceError) return []
+    throw error
+  }
 }
 
 /** More than that nobody reads, and a page is enough to see that something is wrong. */
@@ -133,10 +159,19 @@ export function checkDestinations(
   now: number,
   typed: Examined['typed'],
 ): readonly Finding[] {
-  const late = destinations.filter(({ oldestDueAt = now }) => now - oldestDueAt >= LATE_MS)
+  // What waits behind it is late before a minute is over.
+  const broken = destinations.filter(({ breaker, backlog }) => breaker === 'open' && backlog > 0)
+  const late = destinations.filter(one => now - (one.oldestDueAt ?? now) >= LATE_MS && !broken.includes(one))
   const dead = destinations.reduce((all, { exhausted }) => all + exhausted, 0)
   const storm = stormOf(destinations)
   return [
+    ...broken.map(({ destination, backlog, hold }) =>
+      warn(
+        'breaker',
+        `The breaker of ${destination} is open${hold ? `: ${sayHold(hold, now)}` : ''}. ${backlog} ${backlog === 1 ? 'waits' : 'wait'} for it.`,
+        typed('destinations', 'get', destination),
+      ),
+    ),
     ...late.map(({ destination, backlog, oldestDueAt, hold }) =>
       warn(
         'late tasks',
