@@ -17,6 +17,8 @@ compdef _secondwind secondwind`,
   fish: `complete -c secondwind -a '(secondwind completion words -- (commandline -opc)[2..] (commandline -ct))'`,
 } as const
 
+const SHELLS = Object.keys(SCRIPTS) as readonly (keyof typeof SCRIPTS)[]
+
 /** Completion for shells: what may follow, from the commands as they are. */
 export function completionCommand(commands: readonly Command[]): Command {
   const command: Command = {
@@ -25,21 +27,21 @@ export function completionCommand(commands: readonly Command[]): Command {
     arguments: [
       {
         usage: '<shell>',
-        say: 'bash, zsh or fish; or words, which is what their scripts ask',
-        choices: ['bash', 'zsh', 'fish'],
+        say: 'whose script it is to be',
+        choices: SHELLS,
       },
-      { usage: '[typed...]', say: 'for words: what has been typed, its last word perhaps not to the end' },
+      { usage: '[typed...]', say: 'what has been typed, as the scripts tell it' },
     ],
     examples: ['completion bash > ~/.local/share/bash-completion/completions/secondwind'],
     run: ({ args }) => {
       const [given, typed = []] = args as [string, (readonly string[])?]
-      const { '<shell>': shell } = readOptions(
-        { '<shell>': given },
-        { '<shell>': oneOf('bash', 'zsh', 'fish', 'words') },
-      )
-      if (shell !== 'words') return { data: { shell, script: SCRIPTS[shell] }, show: () => SCRIPTS[shell] }
-      const words = following([...commands, command], typed)
-      return { data: { words }, show: () => words.join('\n') }
+      // What the scripts ask; nobody types it.
+      if (given === 'words') {
+        const words = following([...commands, command], typed)
+        return { data: { words }, show: () => words.join('\n') }
+      }
+      const { '<shell>': shell } = readOptions({ '<shell>': given }, { '<shell>': oneOf(...SHELLS) })
+      return { data: { shell, script: SCRIPTS[shell] }, show: () => SCRIPTS[shell] }
     },
   }
   return command

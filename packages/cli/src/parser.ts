@@ -102,34 +102,70 @@ export function unreadable({ code, message }: CommanderError, unread: Unread): F
   const [what = '', hint] = message.replace(/^error: /, '').split('\n')
   const meant = /Did you mean (?:one of )?(.+)\?/.exec(hint ?? '')?.[1]
   const ownCode = code.replace(/^commander\./, '').replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
-  const flagged = ownCode === 'excess-arguments' ? flaggedWord(unread) : undefined
-  const because = flagged?.say ?? (meant === undefined ? BECAUSE[ownCode] : `Did you mean ${meant}?`)
+  const better = BETTER[ownCode]?.(unread, what)
+  const because = better?.say ?? (meant === undefined ? BECAUSE[ownCode] : `Did you mean ${meant}?`)
   return usageFailure({
     code: ownCode,
     what,
     because: [because ?? 'The command line does not say what to do.'],
-    next: [...(flagged === undefined ? [] : [flagged.line]), typed([...unread.called, '--help'])],
+    next: [...(better === undefined ? [] : better.lines), typed([...unread.called, '--help'])],
   })
+}
+
+/** What can be said of this very command. */
+interface Better {
+  readonly say: string
+  readonly lines: readonly string[]
+}
+
+const BETTER: { readonly [code: string]: (unread: Unread, what: string) => Better | undefined } = {
+  'excess-arguments': flaggedWord,
+  'missing-argument': missingArgument,
 }
 
 const BECAUSE: { readonly [code: string]: string | undefined } = {
   'excess-arguments': 'There are more words than it takes: what has a space needs quotes, and values need their flag.',
   'unknown-option': 'It has no such option.',
   'unknown-command': 'There is no such command.',
-  'missing-argument': 'It does not say of what.',
   'option-missing-argument': 'The option says nothing without its value.',
 }
 
 /** A word too many that is a value of one of its options: only the flag is missing. */
-function flaggedWord({ words, called, commands }: Unread): { readonly say: string; readonly line: string } | undefined {
-  const { options = [] } = commands.find(({ path }) => path.join(' ') === called.join(' ')) ?? {}
+function flaggedWord({ words, called, commands }: Unread): Better | undefined {
+  const { options = [] } = commandOf(called, commands) ?? {}
   for (const [at, word] of words.entries()) {
     const flag = options.find(({ choices }) => choices?.includes(word))?.flag.split(' ')[0]
     if (flag === undefined || words[at - 1]?.startsWith('-')) continue
     return {
       say: `Did you mean ${flag} ${word}?`,
-      line: typed(words.flatMap(one => (one === word ? [flag, word] : [one]))),
+      lines: [typed(words.flatMap(one => (one === word ? [flag, word] : [one])))],
     }
   }
   return undefined
+}
+
+/** What it looks like, and where to find one. */
+function missingArgument({ called, commands }: Unread, what: string): Better | undefined {
+  const [, name = ''] = /'(.+)'/.exec(what) ?? []
+  const argument = commandOf(called, commands)?.arguments?.find(({ usage }) => /[\w-]+/.exec(usage)?.[0] === name)
+  if (argument === undefined) return undefined
+  const { usage, say, choices } = argument
+  const values = choices === undefined ? '' : `: ${choices.join(', ')}`
+  return { say: `${usage} is ${say}${values}.`, lines: (WHERE_TO_FIND[name] ?? []).map(line => `secondwind ${line}`) }
+}
+
+/** By the name of the argument. */
+const WHERE_TO_FIND: { readonly [argument: string]: readonly string[] | undefined } = {
+  taskId: ['tasks list'],
+  causeId: ['dead causes'],
+  replayId: ['replay list'],
+  name: ['destinations list'],
+  policyId: ['policies list'],
+  keyId: ['keys list'],
+  secretId: ['secrets list'],
+  tenant: ['tenants list'],
+}
+
+function commandOf(called: readonly string[], commands: readonly Command[]): Command | undefined {
+  return commands.find(({ path }) => path.join(' ') === called.join(' '))
 }

@@ -217,7 +217,7 @@ describe('completion', () => {
       assert.match((await atTerminal(['completion', shell])).stdout, /secondwind completion words --/)
     const { stderr, exitCode } = await atTerminal(['completion', 'tcsh'])
     assert.equal(exitCode, 2)
-    assert.match(stderr, /^error wrong-option {2}<shell> cannot be read/)
+    assert.match(stderr, /^error wrong-option {2}<shell> cannot be read\n\n.* must be one of bash, zsh, fish \(/)
   })
 })
 
@@ -226,13 +226,18 @@ describe('a line that cannot be read', () => {
     [['tasks', 'list', 'twice'], 'excess-arguments', 'There are more words than it takes'],
     [['tasks', 'list', '--stats'], 'unknown-option', 'Did you mean --status?'],
     [['tasks', 'list', '--zzz'], 'unknown-option', 'It has no such option.'],
-    [['tasks', 'get'], 'missing-argument', 'It does not say of what.'],
+    [
+      ['tasks', 'get'],
+      'missing-argument',
+      '<taskId> is the id of a task, such as 01a1e2a2-09b8-7b02-87fa-57f25d3342be.',
+    ],
+    [['lab', 'tiers'], 'missing-argument', '<tier...> is each tier from the edge down'],
     [['tasks', 'list', '--status'], 'option-missing-argument', 'The option says nothing without its value.'],
   ])('is told what is wrong with it, and what to type: %s', async (words, code, because) => {
     const { stderr, exitCode } = await inPipe(words)
     assert.equal(exitCode, 2)
     assert.ok(stderr.startsWith(`error ${code}  `), stderr)
     assert.ok(stderr.includes(because), stderr)
-    assert.match(stderr, /\n {2}do {3}secondwind tasks (?:list|get) --help\n$/)
+    assert.match(stderr, /\n {2}do {3}secondwind (?:[^]*\n {7}secondwind )?(?:tasks|lab) (?:list|get|tiers) --help\n$/)
   })
 })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, onTestFinished } from 'vitest'
 import { pasted } from '../command-line.test-kit.ts'
+import { ACTIONS } from './actions.ts'
 import { aService, type RunningService } from '../remote/service.test-kit.ts'
 
 function aFolder(): string {
@@ -130,6 +131,17 @@ describe('keys', () => {
         ['key.create', undefined],
       ],
     )
+  })
+
+  it('stand in the audit by what was done: what nobody can do is told', async () => {
+    const { service, asAdmin } = await aLockedService()
+    const known = await service.inPipe(['audit', '--action', 'task.replay', ...asAdmin])
+    assert.deepEqual([known.exitCode, known.stderr], [0, ''])
+    const slip = await service.inPipe(['audit', '--action', 'key.creat', ...asAdmin])
+    assert.match(slip.stderr, /^no action is called key\.creat; did you mean key\.create\?\n/)
+    const { stdout } = await service.inPipe(['audit', '--json', ...asAdmin])
+    const { items } = JSON.parse(stdout) as { items: readonly AuditEntry[] }
+    for (const { action } of items) assert.ok(ACTIONS.includes(action), action)
   })
 
   it('stand in the audit by their names, with why and for whom, at 80 columns too', async () => {

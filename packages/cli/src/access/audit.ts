@@ -7,6 +7,7 @@ import { sayMoment } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { remoteCommand } from '../remote/remote-command.ts'
 import type { Table } from '../terminal/table.ts'
+import { ACTIONS, tellUnknownAction } from './actions.ts'
 import { actorCell, namesOf, type NameOfActor } from './who.ts'
 
 export const auditCommand: Command = remoteCommand({
@@ -14,7 +15,7 @@ export const auditCommand: Command = remoteCommand({
   summary: 'who did what, when and why, the newest first',
   options: [
     { flag: '--actor <keyId>', say: 'what was done with this key' },
-    { flag: '--action <action>', say: 'only such as task.cancel or key.create' },
+    { flag: '--action <action>', say: 'only these', choices: ACTIONS },
     { flag: '--subject <name>', say: 'what was done to this task, key, destination …' },
     { flag: '--since <time>', say: 'not older than 2h, or from 2026-11-16T02:00:00Z on' },
     { flag: '--until <time>', say: 'older than that' },
@@ -32,10 +33,10 @@ export const auditCommand: Command = remoteCommand({
       until: optional(instant(now, 'ago')),
       all: isOn,
     })
-    return answerList(call, {
+    const listed = {
       listing: call.client.audit({ ...given(filter), ...(all && { all }) }),
-      idOf: ({ auditId }) => auditId,
-      tableOf: async entries =>
+      idOf: ({ auditId }: AuditEntry) => auditId,
+      tableOf: async (entries: readonly AuditEntry[]) =>
         auditTable(
           entries,
           await namesOf(
@@ -44,7 +45,8 @@ export const auditCommand: Command = remoteCommand({
           ),
         ),
       noun: 'entries match',
-    })
+    }
+    return answerList(call, listed, entries => tellUnknownAction(entries, filter.action, call))
   },
 })
 

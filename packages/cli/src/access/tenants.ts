@@ -24,7 +24,7 @@ const listCommand: Command = remoteCommand({
 const createCommand: Command = remoteCommand({
   path: ['tenants', 'create'],
   summary: 'makes room for another tenant: tasks, policies, keys and settings of its own',
-  arguments: [{ usage: '<tenant>', say: '1 to 63 small letters, digits and dashes' }],
+  arguments: [{ usage: '<tenant>', say: 'the name of a tenant: 1 to 63 small letters, digits and dashes' }],
   options: [REASON_OPTION],
   examples: ['tenants create acme'],
   isChange: true,

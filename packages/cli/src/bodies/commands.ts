@@ -12,7 +12,7 @@ import { remoteCommand } from '../remote/remote-command.ts'
 const putCommand: Command = remoteCommand({
   path: ['bodies', 'put'],
   summary: 'uploads a body, and says what tasks call it; the same bytes again are the same body',
-  arguments: [{ usage: '<file>', say: 'its bytes; - for those of stdin' }],
+  arguments: [{ usage: '<file>', say: 'the file whose bytes it has; - for those of stdin' }],
   options: [
     { flag: '--content-type <type>', say: 'sent where a task gives none of its own (application/octet-stream)' },
   ],
@@ -34,7 +34,9 @@ const putCommand: Command = remoteCommand({
 const getCommand: Command = remoteCommand({
   path: ['bodies', 'get'],
   summary: 'a body as it was uploaded: its bytes into a file or a pipe, or shown where it is text',
-  arguments: [{ usage: '<bodyRef>', say: 'sha256- and 64 digits, as bodies put or tasks get --json has it' }],
+  arguments: [
+    { usage: '<bodyRef>', say: 'the name of a body, sha256- and 64 digits, as bodies put or tasks get has it' },
+  ],
   options: [{ flag: '--write <file>', say: 'write its bytes there, as they are; a new file is for you alone' }],
   examples: [`bodies get sha256-${'0123456789abcdef'.repeat(4)} --write order.json`],
   run: async ({ client, args, options, terminal, typed }) => {

@@ -87,15 +87,25 @@ const listCommand: Command = remoteCommand({
         tableOf: tasks => taskTable(tasks, call.clock.now()),
         noun: 'dead letters',
       },
-      tasks => tellSlip(tasks, filter.destination, call),
+      tasks => {
+        if (tasks.length > 0 || causeId === undefined) return tellSlip(tasks, filter.destination, call)
+        call.terminal.tell(`${sayNoSuch(causeId)}. ${GONE}\n`)
+        return { next: [call.typed('dead', 'causes')] }
+      },
     )
   },
 })
 
+const GONE = 'A cause is gone when the last of its tasks has been replayed or forgotten.'
+
+function sayNoSuch(causeId: string): string {
+  return `no dead letter died of ${causeId}`
+}
+
 const showCommand: Command = remoteCommand({
   path: ['dead', 'show'],
   summary: 'one cause: what the target said last, and some of the tasks that died of it',
-  arguments: [{ usage: '<causeId>', say: 'as dead causes calls it' }],
+  arguments: [{ usage: '<causeId>', say: 'the id of a cause, as dead causes has it, such as 0fb94dcade44166d' }],
   examples: ['dead show 0fb94dcade44166d'],
   run: show,
 })
@@ -157,8 +167,8 @@ async function findCause(client: RemoteCall['client'], causeId: string, typed: R
   for await (const cause of client.deadLetters.groups()) if (cause.causeId === causeId) return cause
   throw new Failure({
     code: 'not-found',
-    what: `no dead letter died of ${causeId}`,
-    because: ['A cause is gone when the last of its tasks has been replayed or forgotten.'],
+    what: sayNoSuch(causeId),
+    because: [GONE],
     so: 'Nothing was changed.',
     next: [typed('dead', 'causes')],
     exitCode: EXIT_CODES.notFound,

@@ -40,6 +40,9 @@ describe('dead letters', () => {
     const { exitCode, stderr } = await inPipe(['dead', 'show', 'nothing'])
     assert.equal(exitCode, 3)
     assert.match(stderr, /^error not-found {2}no dead letter died of nothing/)
+    const listed = await inPipe(['dead', 'list', '--cause-id', 'nothing'])
+    assert.match(listed.stderr, /^no dead letter died of nothing\. [^]*try {2}secondwind dead causes/)
+    assert.equal(listed.exitCode, 0, 'an empty list is an answer')
   })
 
   it('are mended where the request is at fault, and replayed where the target was', () => {

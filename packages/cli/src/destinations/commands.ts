@@ -83,7 +83,7 @@ const getCommand: Command = remoteCommand({
 async function get(call: RemoteCall): Promise<Answer> {
   const { client, args } = call
   const destination = await client.destinations.get(args[0] as string)
-  if (isUnknown(destination)) throw await unknownDestination(destination, call)
+  if (isUnknown(destination)) throw await unknownDestination(destination, args[0] as string, call)
   const storm = stormOf([destination])
   return {
     data: destination,

@@ -58,7 +58,10 @@ export async function tellSlip(
 }
 
 /** Undefined for one that is known, and where nobody can say. */
-async function findUnknown(as: string, { client }: RemoteCall): Promise<Pick<Destination, 'destination'> | undefined> {
+export async function findUnknown(
+  as: string,
+  { client }: RemoteCall,
+): Promise<Pick<Destination, 'destination'> | undefined> {
   try {
     const one = await client.destinations.get(as)
     return isUnknown(one) ? one : undefined
@@ -68,8 +71,12 @@ async function findUnknown(as: string, { client }: RemoteCall): Promise<Pick<Des
   }
 }
 
-export async function unknownDestination(one: Destination, call: RemoteCall): Promise<Failure> {
-  const { say, next } = await slipOf(one, call.args[0] as string, call)
+export async function unknownDestination(
+  one: Pick<Destination, 'destination'>,
+  as: string,
+  call: RemoteCall,
+): Promise<Failure> {
+  const { say, next } = await slipOf(one, as, call)
   return new Failure({
     code: 'destination-not-found',
     what: say,

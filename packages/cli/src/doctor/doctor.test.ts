@@ -182,7 +182,7 @@ describe('secondwind doctor', () => {
     writeFileSync(file, 'k'.repeat(40), { mode: 0o644 })
     for (const flag of ['--admin-key-file', '--key-file']) {
       const words = ['doctor', flag, file, '--url', 'http://127.0.0.1:9', '--json']
-      const [found] = reportOf((await inPipe(words)).stdout).findings.filter(({ check }) => check === 'key file')
+      const found = reportOf((await inPipe(words)).stdout).findings.find(({ check }) => check === 'key file')
       assert.deepEqual([found?.level, found?.next], ['warn', `chmod 600 ${file}`], flag)
     }
     chmodSync(file, 0o600)

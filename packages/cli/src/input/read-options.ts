@@ -27,6 +27,13 @@ export function optionProblems(given: GivenOptions, readers: Readers): Problem[]
   })
 }
 
+/** Of two that say the same in other words only one may be given. */
+export function exclusionProblems(given: GivenOptions, ...pairs: readonly (readonly [string, string])[]): Problem[] {
+  return pairs
+    .filter(([one, other]) => given[one] !== undefined && given[other] !== undefined)
+    .map(([one, other]) => ({ at: flagOf(one), is: given[one], say: `must not stand beside ${flagOf(other)}` }))
+}
+
 export function wrongOptions(problems: readonly Problem[]): Failure {
   const what = problems.length === 1 ? `${problems[0]!.at} cannot be read` : `${problems.length} values cannot be read`
   return problemsFailure({ code: 'wrong-option', what }, problems)

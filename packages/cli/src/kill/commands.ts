@@ -6,13 +6,19 @@ import { EXIT_CODES } from '../exit-codes.ts'
 import { Failure, usageFailure } from '../failure.ts'
 import { confirm, YES_OPTION } from '../input/confirm.ts'
 import { given } from '../input/given.ts'
-import { instant } from '../input/read-instant.ts'
-import { duration, isOn, oneOf, optional, readOptions, withDefault, type Reader } from '../input/read-options.ts'
+import { isOn, oneOf, readOptions, withDefault, type Reader } from '../input/read-options.ts'
 import { asItWasRead } from '../remote/as-it-was-read.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
-import { COMING_BACK_OPTIONS, comingBackOf } from '../steering/coming-back.ts'
+import {
+  COMING_BACK_OPTIONS,
+  COMING_BACK_READERS,
+  comingBackOf,
+  END_OPTIONS,
+  endProblems,
+  endReaders,
+} from '../steering/coming-back.ts'
 import { controlsPage, controlTable } from './control-page.ts'
 import { actorsOf, LEVEL_NAMES, sayControl, sayEnd, sayScope, sayWhat } from './say-control.ts'
 
@@ -22,8 +28,7 @@ const onCommand: Command = remoteCommand({
   options: [
     { flag: '--level <level>', say: 'how much of it (retries-off)', choices: LEVEL_NAMES },
     { flag: '--scope <scope>', say: 'all, destination=<origin>, policy=<name> or tenant=<name> (all)' },
-    { flag: '--for <duration>', say: 'it ends by itself after so long' },
-    { flag: '--until <time>', say: 'it ends by itself then' },
+    ...END_OPTIONS,
     ...COMING_BACK_OPTIONS,
     REASON_OPTION,
     { flag: '--dry-run', say: 'only say what it would hold' },
@@ -75,12 +80,17 @@ function readInput({ options, clock }: RemoteCall): ControlInput {
     scope: where,
     for: forMs,
     until,
-  } = readOptions(options, {
-    level: withDefault('retries-off', oneOf(...LEVEL_NAMES)),
-    scope: withDefault<ControlScope>({ kind: 'all' }, scope),
-    for: optional(duration(1, 30 * 86_400_000)),
-    until: optional(instant(clock.now(), 'ahead')),
-  })
+    ...back
+  } = readOptions(
+    options,
+    {
+      level: withDefault('retries-off', oneOf(...LEVEL_NAMES)),
+      scope: withDefault<ControlScope>({ kind: 'all' }, scope),
+      ...endReaders(clock.now()),
+      ...COMING_BACK_READERS,
+    },
+    endProblems(options),
+  )
   const { reason } = reasonOf(options)
   if (reason === undefined)
     throw usageFailure({
@@ -89,7 +99,7 @@ function readInput({ options, clock }: RemoteCall): ControlInput {
       because: ['Whoever finds it on must know why.'],
       next: ['add  --reason <text>'],
     })
-  return { level, scope: where, reason, ...given({ forMs, expiresAt: until }), ...comingBackOf(options) }
+  return { level, scope: where, reason, ...given({ forMs, expiresAt: until }), ...comingBackOf(back) }
 }
 
 function sayHolds({ level, holds }: Control | ControlPreview): string {

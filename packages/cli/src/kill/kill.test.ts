@@ -95,6 +95,9 @@ describe('the kill switch', () => {
     const habit = await atTerminal(words, { answers: ['yes'] })
     assert.deepEqual([habit.exitCode, habit.questions], [2, ['switch on intake-off? (type intake-off) ']])
     assert.equal((await atTerminal(words, { answers: ['intake-off'] })).exitCode, 0)
-    assert.equal((await inPipe(['kill', 'on', '--scope', 'planet', '--reason', 'x', '--yes'])).exitCode, 2)
+    const wrong = ['--scope', 'planet', '--for', '1min', '--until', '2h', '--ramp', 'x', '--reason', 'x', '--yes']
+    const { stderr, exitCode } = await inPipe(['kill', 'on', ...wrong])
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /--for must not stand beside --until[^]*--scope must be all[^]*--ramp must be a duration/)
   })
 })

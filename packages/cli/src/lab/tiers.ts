@@ -27,7 +27,7 @@ const TIER_OPTIONS: readonly Option[] = [
 export const tiersCommand: Command = {
   path: ['lab', 'tiers'],
   summary: 'what one operation becomes when every tier retries',
-  arguments: [{ usage: '<tier...>', say: 'from the edge down, each with its maxAttempts: edge=3 api=3 db=3' }],
+  arguments: [{ usage: '<tier...>', say: 'each tier from the edge down, with its maxAttempts: edge=3 api=3 db=3' }],
   options: [...TIER_OPTIONS, CSV_OPTION, ...PICTURE_OPTIONS],
   examples: ['lab tiers edge=3 api=3 db=3 --failure 0.5', 'lab tiers edge=3 api=1 db=1'],
   run: showTiers,

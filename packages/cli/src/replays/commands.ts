@@ -16,7 +16,10 @@ import { planCommand } from './plan.ts'
 import { judgeReplay, replayTable, showReplay } from './replay-page.ts'
 
 const EXAMPLE_ID = '01a1e2a2-09b8-7b02-87fa-57f25d3342be'
-const REPLAY_ARGUMENT: Argument = { usage: '<replayId>', say: 'as replay plan or replay list has it' }
+const REPLAY_ARGUMENT: Argument = {
+  usage: '<replayId>',
+  say: 'the id of a replay, as replay plan or replay list has it',
+}
 const DETACH_OPTION = { flag: '--detach', say: 'do not wait for its end' }
 
 const GOING: readonly Replay['status'][] = ['CANARY', 'RUNNING']

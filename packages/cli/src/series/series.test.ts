@@ -31,9 +31,18 @@ describe('series', () => {
   })
 
   it('take the destination as an argument or, like other commands, as a flag, but not both', async () => {
-    const { inPipe } = await aService()
+    const { inPipe, client } = await aService()
+    await client.destinations.pause('https://api.example')
     const named = await inPipe(['series', '--destination', 'https://api.example', '--json'])
     assert.equal((JSON.parse(named.stdout) as Series).destination, 'https://api.example', named.stderr)
+    for (const words of [['https://api.exmple'], ['--destination', 'https://api.exmple'], ['nope']]) {
+      const unknown = await inPipe(['series', ...words])
+      assert.deepEqual([unknown.stdout, unknown.exitCode], ['', 3])
+      assert.match(
+        unknown.stderr,
+        /^error destination-not-found {2}nothing was ever sent to (?:https:\/\/api\.exmple|nope)/,
+      )
+    }
     const twice = await inPipe(['series', 'https://api.example', '--destination', 'https://api.example'])
     assert.match(twice.stderr, /^error wrong-option {2}the destination is named twice/)
     assert.deepEqual([twice.stdout, twice.exitCode], ['', 2])

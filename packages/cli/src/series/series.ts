@@ -1,6 +1,7 @@
 import type { Resolution, Series } from '@secondwind/client'
 import { sayMs, sayShare } from '@secondwind/lab'
 import type { Answer, Command } from '../command.ts'
+import { findUnknown, unknownDestination } from '../destinations/never-used.ts'
 import { usageFailure, type Failure } from '../failure.ts'
 import { given } from '../input/given.ts'
 import { instant } from '../input/read-instant.ts'
@@ -47,6 +48,10 @@ async function show(call: RemoteCall): Promise<Answer> {
   if (argument !== undefined && flags.destination !== undefined) throw twice(call, argument)
   const destination = argument ?? flags.destination
   const series = await client.series({ resolution, ...given({ destination, from, to }) })
+  if (destination !== undefined && sentIn(series) === 0) {
+    const unknown = await findUnknown(destination, call)
+    if (unknown !== undefined) throw await unknownDestination(unknown, destination, call)
+  }
   return {
     data: series,
     items: series.slots,
@@ -118,14 +123,14 @@ function slotTable({ slots }: Series): Table {
   }
 }
 
+function sentIn({ slots }: Pick<Series, 'slots'>): number {
+  return slots.reduce((all, { first, retry }) => all + first + retry, 0)
+}
+
 /** What it comes to, in a sentence. */
 export function judge({ slots, resolution }: Series): string {
   const sum = (of: (slot: Series['slots'][number]) => number): number => slots.reduce((all, slot) => all + of(slot), 0)
-  const [attempts, retries, failed] = [
-    sum(({ first, retry }) => first + retry),
-    sum(({ retry }) => retry),
-    sum(slot => slot.failed),
-  ]
+  const [attempts, retries, failed] = [sentIn({ slots }), sum(({ retry }) => retry), sum(slot => slot.failed)]
   if (attempts === 0) return 'Nothing was sent.'
   const most = Math.max(...slots.map(({ first, retry }) => first + retry))
   const span = sayMs(slots.length * SLOT_MS[resolution])

@@ -1,7 +1,9 @@
 import type { ComingBack } from '@secondwind/client'
+import type { Problem } from '@secondwind/resilience'
 import type { GivenOptions, Option } from '../command.ts'
 import { given } from '../input/given.ts'
-import { duration, optional, readOptions, wholeNumber } from '../input/read-options.ts'
+import { instant } from '../input/read-instant.ts'
+import { duration, exclusionProblems, optional, wholeNumber, type Reader } from '../input/read-options.ts'
 import { share } from '../input/read-share.ts'
 
 const LONGEST_MS = 30 * 86_400_000
@@ -16,11 +18,35 @@ export const COMING_BACK_OPTIONS: readonly Option[] = [
   { flag: '--over-last <number>', say: 'of so many of the last attempts (50)' },
 ]
 
-export function comingBackOf(options: GivenOptions): ComingBack {
-  const { ramp, stopOnFailureRate, overLast } = readOptions(options, {
-    ramp: optional(duration(1, LONGEST_MS)),
-    stopOnFailureRate: optional(share),
-    overLast: optional(wholeNumber(1, 1_000)),
-  })
+interface Typed {
+  readonly ramp: number | undefined
+  readonly stopOnFailureRate: number | undefined
+  readonly overLast: number | undefined
+}
+
+export const COMING_BACK_READERS: { readonly [Name in keyof Typed]: Reader<Typed[Name]> } = {
+  ramp: optional(duration(1, LONGEST_MS)),
+  stopOnFailureRate: optional(share),
+  overLast: optional(wholeNumber(1, 1_000)),
+}
+
+export function comingBackOf({ ramp, stopOnFailureRate, overLast }: Typed): ComingBack {
   return given({ rampMs: ramp, stopOnFailureRate, overLast })
+}
+
+/** When what is stopped goes on by itself. */
+export const END_OPTIONS: readonly Option[] = [
+  { flag: '--for <duration>', say: 'it ends by itself after so long' },
+  { flag: '--until <time>', say: 'it ends by itself then' },
+]
+
+export function endReaders(now: number): {
+  readonly for: Reader<number | undefined>
+  readonly until: Reader<number | undefined>
+} {
+  return { for: optional(duration(1, LONGEST_MS)), until: optional(instant(now, 'ahead')) }
+}
+
+export function endProblems(options: GivenOptions): Problem[] {
+  return exclusionProblems(options, ['for', 'until'])
 }

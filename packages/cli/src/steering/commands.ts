@@ -2,16 +2,20 @@ import type { Destination } from '@secondwind/client'
 import { sayMs } from '@secondwind/lab'
 import type { Command } from '../command.ts'
 import { given } from '../input/given.ts'
-import { instant } from '../input/read-instant.ts'
-import { duration, oneOf, optional, readOptions } from '../input/read-options.ts'
+import { oneOf, readOptions } from '../input/read-options.ts'
 import { sayWhen } from '../output/say-time.ts'
 import { reasonOf } from '../remote/reason.ts'
-import { COMING_BACK_OPTIONS, comingBackOf } from './coming-back.ts'
+import {
+  COMING_BACK_OPTIONS,
+  COMING_BACK_READERS,
+  comingBackOf,
+  END_OPTIONS,
+  endProblems,
+  endReaders,
+} from './coming-back.ts'
 import { destinationChange } from './destination-change.ts'
 import { limitsCommand } from './limits.ts'
 import { nameOf, watchIt } from './watch-it.ts'
-
-const LONGEST_MS = 30 * 86_400_000
 
 const waiting = ({ backlog }: Destination): string =>
   `${backlog.toLocaleString('en')} ${backlog === 1 ? 'task waits' : 'tasks wait'}`
@@ -19,23 +23,20 @@ const waiting = ({ backlog }: Destination): string =>
 const pauseCommand: Command = destinationChange({
   path: ['pause'],
   summary: 'sends nothing to a destination; its tasks wait, and none is dropped',
-  options: [
-    { flag: '--for <duration>', say: 'it ends by itself after so long' },
-    { flag: '--until <time>', say: 'it ends by itself then' },
-    ...COMING_BACK_OPTIONS,
-  ],
+  options: [...END_OPTIONS, ...COMING_BACK_OPTIONS],
   examples: [
     'pause https://api.pay.example --for 30min --reason INC-2231',
     'pause https://api.pay.example --for 30min --ramp 5min --stop-on-failure-rate 20%',
   ],
   change: (client, name, { options, clock }) => {
-    const { for: forMs, until } = readOptions(options, {
-      for: optional(duration(1, LONGEST_MS)),
-      until: optional(instant(clock.now(), 'ahead')),
-    })
+    const {
+      for: forMs,
+      until,
+      ...back
+    } = readOptions(options, { ...endReaders(clock.now()), ...COMING_BACK_READERS }, endProblems(options))
     return client.destinations.pause(name, {
       ...given({ forMs, until }),
-      ...comingBackOf(options),
+      ...comingBackOf(back),
       ...reasonOf(options),
     })
   },
@@ -57,7 +58,10 @@ const resumeCommand: Command = destinationChange({
   options: COMING_BACK_OPTIONS,
   examples: ['resume https://api.pay.example --ramp 5min --stop-on-failure-rate 20%'],
   change: (client, name, { options }) =>
-    client.destinations.resume(name, { ...comingBackOf(options), ...reasonOf(options) }),
+    client.destinations.resume(name, {
+      ...comingBackOf(readOptions(options, COMING_BACK_READERS)),
+      ...reasonOf(options),
+    }),
   say: destination => {
     const { rampMs } = destination.settings?.resumed ?? {}
     const then =

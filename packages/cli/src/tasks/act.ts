@@ -3,11 +3,12 @@ import type { Client, RetryTask } from '@secondwind/client'
 import type { Answer, Command } from '../command.ts'
 import { sayHold } from '../destinations/destination-page.ts'
 import { confirm, YES_OPTION } from '../input/confirm.ts'
+import { readOptions } from '../input/read-options.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { createPage } from '../terminal/page.ts'
 import { TASK_ARGUMENT } from './task-options.ts'
 import { gatesOf, holdOf, isForEveryAttempt, nextFor, showTask } from './task-page.ts'
-import { answerOnceSettled, WAIT_OPTION } from './settled.ts'
+import { answerOnceSettled, WAIT_OPTION, WAIT_READERS } from './settled.ts'
 
 const EXAMPLE_ID = '01a1e2a2-09b8-7b02-87fa-57f25d3342be'
 
@@ -69,12 +70,13 @@ function actCommand({ verb, summary, act }: Act): Command {
 
 async function actOn(call: RemoteCall, { verb, act }: Pick<Act, 'verb' | 'act'>): Promise<Answer> {
   const { client, args, clock, typed, options } = call
+  const { wait: waitMs } = readOptions(options, WAIT_READERS)
   const task = await act(client, args[0] as string)
   // One attempt is what was asked for: what comes of it is the answer.
-  const isSettled = (now: RetryTask): boolean =>
+  const isEnough = (now: RetryTask): boolean =>
     now.status !== 'IN_FLIGHT' && (now.attemptNumber > task.attemptNumber || now.generation > task.generation)
   const isNews = (line: string): boolean => !line.includes(` ${verb} `)
-  if (options['wait'] !== undefined) return answerOnceSettled(call, task, isSettled)
+  if (waitMs !== undefined) return answerOnceSettled(call, task, { waitMs, isEnough })
   const hold = await holdOf(client, task)
   const shut = gatesOf(hold).find(isForEveryAttempt)
   return {

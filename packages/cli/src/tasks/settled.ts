@@ -2,7 +2,7 @@ import { WaitDeadlineError, type RetryTask } from '@secondwind/client'
 import { sayMs } from '@secondwind/lab'
 import type { Answer, Option } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
-import { duration, readOptions } from '../input/read-options.ts'
+import { duration, optional, type Reader } from '../input/read-options.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
 import { holdOf, nextFor, showTask } from './task-page.ts'
 
@@ -13,13 +13,22 @@ export const WAIT_OPTION: Option = {
   say: 'wait so long at most for what comes of it; exit with 6 unless it succeeded',
 }
 
+interface Waiting {
+  readonly waitMs: number
+  readonly isEnough: (task: RetryTask) => boolean
+}
+
+/** Read before anything is done: what cannot be waited for is not begun. */
+export const WAIT_READERS: { readonly wait: Reader<number | undefined> } = {
+  wait: optional(duration(1, LONGEST_WAIT_MS)),
+}
+
 /** The task once it has ended, or once `isEnough`; the exit code says whether it has succeeded. */
 export async function answerOnceSettled(
-  { client, clock, options, typed }: RemoteCall,
+  { client, clock, typed }: RemoteCall,
   { taskId }: RetryTask,
-  isEnough: (task: RetryTask) => boolean,
+  { waitMs, isEnough }: Waiting,
 ): Promise<Answer> {
-  const { wait: waitMs } = readOptions(options, { wait: duration(1, LONGEST_WAIT_MS) })
   const { task, isLate } = await settled(client, taskId, { waitMs, isEnough })
   const isDone = task.status === 'SUCCEEDED'
   return {
@@ -38,7 +47,7 @@ export async function answerOnceSettled(
 async function settled(
   client: RemoteCall['client'],
   taskId: string,
-  { waitMs, isEnough }: { readonly waitMs: number; readonly isEnough: (task: RetryTask) => boolean },
+  { waitMs, isEnough }: Waiting,
 ): Promise<{ readonly task: RetryTask; readonly isLate: boolean }> {
   let task: RetryTask | undefined
   try {

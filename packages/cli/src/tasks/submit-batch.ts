@@ -31,12 +31,20 @@ export async function submitBatch(file: string, { client, terminal, typed }: Rem
     show: page => showTable(table, page),
     verdict: isWhole
       ? `All ${tasks.length} were taken, ${existing} of them before.`
-      : `${created! + existing!} of ${tasks.length} were taken, ${refused} refused, ${unanswered} not answered.`,
+      : `${created! + existing!} of ${tasks.length} were taken, ${refused} refused, ${unanswered} not answered.${refused === 0 ? '' : sayMend(mayRepeat)}`,
     next: isWhole
       ? [typed('tasks', 'list')]
-      : [...(mayRepeat ? [typed('tasks', 'submit', '--batch', file)] : []), typed('doctor')],
+      : [
+          ...(mayRepeat ? [typed('tasks', 'submit', '--batch', file)] : []),
+          // What was refused is told line by line; what was not answered is perhaps no fault of the lines.
+          ...(unanswered === 0 ? [] : [typed('doctor')]),
+        ],
     exitCode: isWhole ? EXIT_CODES.done : EXIT_CODES.no,
   }
+}
+
+function sayMend(mayRepeat: boolean): string {
+  return ` Mend each line that was refused as is said beside it, ${mayRepeat ? 'and hand over the whole file again' : 'and hand over only those again'}.`
 }
 
 function readLines(content: string, file: string): { tasks: readonly RetryTaskInput[]; lines: readonly number[] } {

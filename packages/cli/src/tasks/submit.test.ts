@@ -46,6 +46,18 @@ describe('tasks submit', () => {
     assert.deepEqual([exitCode, got], [0, [input]], stderr)
   })
 
+  it('says at once all that is wrong with its flags, in their words, and hands nothing over', async () => {
+    const { inPipe, url, client } = await aService()
+    const submit = ['tasks', 'submit', `${url}/_flaky/200`]
+    const wrong = ['--header', 'foo', '--wait', 'x', '--delay', '5', '--not-before', '1h']
+    const { exitCode, stderr } = await inPipe([...submit, ...wrong])
+    assert.equal(exitCode, 2)
+    for (const flag of ['--header must be', '--wait must be', '--delay must not stand beside --not-before'])
+      assert.ok(stderr.includes(`\n  ${flag}`), stderr)
+    assert.equal((await inPipe([...submit, '--wait', 'x'])).exitCode, 2)
+    assert.deepEqual((await client.tasks.list().page({ limit: 1 })).items, [])
+  })
+
   it('without anything to submit says so', async () => {
     const { inPipe } = await aService()
     const { exitCode, stderr } = await inPipe(['tasks', 'submit'])
@@ -100,6 +112,7 @@ describe('tasks submit --batch', () => {
     const bad = line('c', { colour: 'red', idempotencyKey: 'c' })
     const keyed = await inPipe(['tasks', 'submit', '--batch', aFile(bad)])
     assert.match(keyed.stderr, /try {2}secondwind tasks submit --batch/)
+    assert.doesNotMatch(keyed.stderr, /doctor/, 'the lines are to be mended, not the service')
     const keyless = await inPipe(['tasks', 'submit', '--batch', aFile(`${bad}\n${line('d')}`)])
     assert.doesNotMatch(keyless.stderr, /tasks submit --batch/)
   })

@@ -4,12 +4,12 @@ import { usageFailure } from '../failure.ts'
 import { readBytes } from '../input/read-bytes.ts'
 import { readDocument } from '../input/read-document.ts'
 import { instant } from '../input/read-instant.ts'
-import { duration, flagOf, optional, readOptions, text, wrongOptions, type Reader } from '../input/read-options.ts'
+import { duration, exclusionProblems, flagOf, optional, readOptions, text, type Reader } from '../input/read-options.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { submitBatch } from './submit-batch.ts'
 import { nextFor, showTask } from './task-page.ts'
-import { answerOnceSettled, WAIT_OPTION } from './settled.ts'
+import { answerOnceSettled, WAIT_OPTION, WAIT_READERS } from './settled.ts'
 
 export const submitCommand: Command = remoteCommand({
   path: ['tasks', 'submit'],
@@ -61,10 +61,11 @@ async function submit(call: RemoteCall): Promise<Answer> {
       what: 'there is nothing to submit',
       because: ['It does not say where to.'],
     })
-  const asked = await readTask(target, options, terminal, clock.now())
+  const { wait: waitMs, ...flags } = readFlags(target, options, clock.now())
+  const asked = await readTask(target, flags, terminal)
   const { isNew, ...task } = await client.tasks.enqueue(asked)
   if (!isNew) terminal.tell('this request had come before, with this key: it is the same task\n')
-  if (options['wait'] !== undefined) return answerOnceSettled(call, task, () => false)
+  if (waitMs !== undefined) return answerOnceSettled(call, task, { waitMs, isEnough: () => false })
   return {
     data: task,
     show: page => showTask(task, clock.now(), page),
@@ -92,29 +93,38 @@ function refuseBeside({ args, options, typed }: RemoteCall): void {
 
 const BESIDE_BATCH: readonly string[] = ['--batch', '--ndjson', '--url', '--key-file', '--tenant']
 
+/** All that is typed; what is wrong with it is said at once, before anything is handed over. */
+function readFlags(target: string, options: GivenOptions, now: number) {
+  const isOtherScheme = /^(?!https?:)[a-z][a-z\d+.-]*:\/\//i.test(target)
+  const problems = exclusionProblems(options, ['delay', 'notBefore'], ['body', 'bodyRef'], ['policyId', 'policyFile'])
+  const scheme = { at: '<target>', is: target, say: 'must be an http or https address' }
+  return readOptions(
+    options,
+    {
+      method: optional(text()),
+      header: optional(pairs(':', 'a header such as content-type: application/json')),
+      body: optional(text()),
+      bodyRef: optional(text()),
+      policyId: optional(text()),
+      policyFile: optional(text()),
+      callbackUrl: optional(text()),
+      idempotencyKey: optional(text()),
+      delay: optional(duration(0, 315_576_000_000)),
+      notBefore: optional(instant(now, 'ahead')),
+      deadline: optional(instant(now, 'ahead')),
+      metadata: optional(pairs('=', 'a pair such as team=checkout')),
+      ...WAIT_READERS,
+    },
+    [...problems, ...(isOtherScheme ? [scheme] : [])],
+  )
+}
+
 /** The document, if there is one, and what flags put in place of its fields; the client checks the whole. */
 async function readTask(
   target: string,
-  options: GivenOptions,
+  { delay, deadline, body, header, metadata, policyFile, ...given }: Omit<ReturnType<typeof readFlags>, 'wait'>,
   terminal: Pick<Terminal, 'readInput'>,
-  now: number,
 ): Promise<RetryTaskInput> {
-  const { delay, deadline, body, header, metadata, policyFile, ...given } = readOptions(options, {
-    method: optional(text()),
-    header: optional(pairs(':', 'a header such as content-type: application/json')),
-    body: optional(text()),
-    bodyRef: optional(text()),
-    policyId: optional(text()),
-    policyFile: optional(text()),
-    callbackUrl: optional(text()),
-    idempotencyKey: optional(text()),
-    delay: optional(duration(0, 315_576_000_000)),
-    notBefore: optional(instant(now, 'ahead')),
-    deadline: optional(instant(now, 'ahead')),
-    metadata: optional(pairs('=', 'a pair such as team=checkout')),
-  })
-  if (/^(?!https?:)[a-z][a-z\d+.-]*:\/\//i.test(target))
-    throw wrongOptions([{ at: '<target>', is: target, say: 'must be an http or https address' }])
   const document = /^https?:\/\//i.test(target)
     ? { targetUrl: target }
     : ((await readDocument(target, { what: 'task' }, terminal)) as RetryTaskInput)

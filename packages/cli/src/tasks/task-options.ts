@@ -4,7 +4,10 @@ import { given } from '../input/given.ts'
 import { oneOf, optional, readOptions, text, wholeNumber } from '../input/read-options.ts'
 import { WHICH_OPTIONS, whichReaders } from './which-tasks.ts'
 
-export const TASK_ARGUMENT: Argument = { usage: '<taskId>', say: 'the id of a task' }
+export const TASK_ARGUMENT: Argument = {
+  usage: '<taskId>',
+  say: 'the id of a task, such as 01a1e2a2-09b8-7b02-87fa-57f25d3342be',
+}
 
 const STATUSES: readonly TaskStatus[] = ['PENDING', 'IN_FLIGHT', 'SUCCEEDED', 'EXHAUSTED', 'CANCELLED']
 
