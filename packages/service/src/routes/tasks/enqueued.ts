@@ -30,8 +30,9 @@ export function taken(task: NewTask, enqueued: Enqueued, random: Random): { task
 }
 
 /** A dead letter that somebody wants back waits as any other task does. */
-export function noRoomFor({ taskId, destination }: Task, random: Random): Refusal {
-  const say = `${taskId} has stayed a dead letter: so many tasks wait for ${destination}, or over all destinations, that there is no room for it.`
+export function noRoomFor({ taskId, destination, callbackUrl }: Task, random: Random): Refusal {
+  const where = callbackUrl === undefined ? destination : `${destination} or ${destinationOf(new URL(callbackUrl))}`
+  const say = `${taskId} has stayed a dead letter: so many tasks wait for ${where}, or over all destinations, that there is no room for it.`
   return backlogFull(say, random)
 }
 

@@ -59,6 +59,16 @@ export function examineReplays(open: OpenStore): void {
       ])
     })
 
+    it('brings nothing back whose end finds no room to be told in, as with a new task', async () => {
+      const { store, ended, addMany, clock } = await sit(open)
+      const callbackUrl = 'https://told.example/ends'
+      const [told, silent] = [await ended(giveUp, { callbackUrl }), await ended(giveUp)]
+      await addMany(5, { destination: 'https://told.example' })
+      const asks = [ask(told, clock.now()), ask(silent, clock.now())]
+      assert.deepEqual((await store.replayMany(asks, { perLane: 10, total: 1_000 })).results, ['full', 'changed'])
+      assert.deepEqual((await store.replayMany(asks, { perLane: 12, total: 1_000 })).results, ['changed', 'unchanged'])
+    })
+
     it('is told to the steward, with the first turn', async () => {
       const { store, ended, clock } = await sit(open)
       const dead = [await ended(giveUp), await ended(giveUp)]

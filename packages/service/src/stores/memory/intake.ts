@@ -20,7 +20,7 @@ export function enqueue({ book, bodies, hints }: Books, task: NewTask, limits: B
       ? { kind: 'existing', task: present.task }
       : { kind: 'conflict', taskId: present.task.taskId }
 
-  const scope = scopeOf(book, task, limits)
+  const scope = fullFor(book, task, limits)
   if (scope !== undefined) return { kind: 'full', scope }
   if (task.request.storedBody === undefined) {
     hints.note(book.add(task))
@@ -34,7 +34,12 @@ export function enqueue({ book, bodies, hints }: Books, task: NewTask, limits: B
   return { kind: 'created', ...(leftLocation !== undefined && { leftLocation }) }
 }
 
-function scopeOf(book: Book, { callbackUrl, ...task }: NewTask, limits: BacklogLimits): FullScope | undefined {
+/** What a task that is to wait finds no room in, for itself or for its end. */
+export function fullFor(
+  book: Book,
+  { callbackUrl, ...task }: Pick<NewTask, 'tenant' | 'destination' | 'callbackUrl'>,
+  limits: BacklogLimits,
+): FullScope | undefined {
   const scope = fullScope(book.waitingBeside(task), limits)
   if (scope !== undefined || callbackUrl === undefined) return scope
   return fullForCallback(book.waitingBeside(laneOfCallback({ ...task, callbackUrl })), limits)

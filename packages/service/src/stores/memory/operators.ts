@@ -1,8 +1,8 @@
-import { fullScope } from '../../task/backlog.ts'
 import type { Task } from '../../task/task.ts'
 import type { AttemptNow, Changed, Operating, Replay } from '../task-store.ts'
 import type { Book } from './book.ts'
 import type { HintBoard } from './hint-board.ts'
+import { fullFor } from './intake.ts'
 
 interface Operated extends Pick<Operating, 'ifVersion'> {
   readonly taskId: string
@@ -53,8 +53,7 @@ export function replay(book: Book, hints: HintBoard, ask: Replay, now: number): 
   if (isOther(entry.task, ifVersion)) return { kind: 'conflict', task: entry.task }
   const { state, policyId, progress: present } = entry.task
   if (state.status !== 'EXHAUSTED' || present.generation !== generation) return { kind: 'unchanged', task: entry.task }
-  if (limits !== undefined && fullScope(book.waitingBeside(entry.task), limits) !== undefined)
-    return { kind: 'full', task: entry.task }
+  if (limits !== undefined && fullFor(book, entry.task, limits) !== undefined) return { kind: 'full', task: entry.task }
   const queue = { policyId, kind: 'first', rank: 'low' } as const
   const nextAttemptAt = Math.max(now, dueAt)
   const task = book.write(entry, { state: { status: 'PENDING', nextAttemptAt, queue }, progress })

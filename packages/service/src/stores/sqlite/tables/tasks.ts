@@ -35,6 +35,7 @@ export interface Identity {
   readonly lane: string
   /** Of a body that is not in its row. */
   readonly bodyRef: string | null
+  readonly callbackUrl: string | null
 }
 
 export function createTasks(connection: Connection): Tasks {
@@ -47,8 +48,8 @@ export function createTasks(connection: Connection): Tasks {
   const deleteKey = connection.write('delete from idempotency where key = ?')
   const readSeq = connection.row<[number]>('select seq from task where task_id = ?')
   const readRow = connection.row<[...TaskRow]>(`select ${TASK_COLUMNS} from task where seq = ?`)
-  const readIdentity = connection.row<[string, string, string | null, string, string, string | null]>(
-    `select task_id, request_hash, idempotency_key, policy_id, lane.key, body_ref
+  const readIdentity = connection.row<[string, string, string | null, string, string, string | null, string | null]>(
+    `select task_id, request_hash, idempotency_key, policy_id, lane.key, body_ref, callback_url
      from task join lane using (lane_id) where seq = ?`,
   )
   const remove = connection.write('delete from task where seq = ?')
@@ -57,8 +58,8 @@ export function createTasks(connection: Connection): Tasks {
 
   const seqOf = (taskId: string): number | undefined => readSeq(taskId)?.[0]
   const identityOf = (seq: number): Identity => {
-    const [taskId, requestHash, idempotencyKey, policyId, lane, bodyRef] = readIdentity(seq)!
-    return { taskId, requestHash, idempotencyKey, policyId, lane, bodyRef }
+    const [taskId, requestHash, idempotencyKey, policyId, lane, bodyRef, callbackUrl] = readIdentity(seq)!
+    return { taskId, requestHash, idempotencyKey, policyId, lane, bodyRef, callbackUrl }
   }
   /** A task without a key has its id for one. */
   const seqOfNamed = (key: string, lane: string): number | undefined => {

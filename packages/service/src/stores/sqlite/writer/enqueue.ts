@@ -15,7 +15,8 @@ export interface EnqueueAsk {
 /** Takes in what is new and fits; key and task are one write. */
 export function enqueue(writer: Writer, { tasks, limits }: EnqueueAsk): Enqueued[] {
   return tasks.map(task => {
-    const full = scopeOf(writer, task, limits)
+    const [row, lane] = task
+    const full = fullFor(writer, { lane, callbackUrl: row[AT.callbackUrl] }, limits)
     // A full store is no reason to forget what it has.
     if (full !== undefined) return existing(writer, task) ?? { kind: 'full', scope: full }
     return hasStoredBody(task)
@@ -24,9 +25,13 @@ export function enqueue(writer: Writer, { tasks, limits }: EnqueueAsk): Enqueued
   })
 }
 
-function scopeOf({ lanes }: Writer, [row, lane]: NewRow, limits: BacklogLimits): FullScope | undefined {
+/** What a task that is to wait finds no room in, for itself or for its end. */
+export function fullFor(
+  { lanes }: Writer,
+  { lane, callbackUrl }: Pick<Identity, 'lane' | 'callbackUrl'>,
+  limits: BacklogLimits,
+): FullScope | undefined {
   const scope = fullScope(lanes.waitingBeside(lane), limits)
-  const callbackUrl = row[AT.callbackUrl]
   if (scope !== undefined || callbackUrl === null) return scope
   const { tenant } = laneOf(lane)
   return fullForCallback(lanes.waitingBeside(laneKey(laneOfCallback({ tenant, callbackUrl }))), limits)

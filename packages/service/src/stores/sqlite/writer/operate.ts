@@ -1,4 +1,3 @@
-import { fullScope } from '../../../task/backlog.ts'
 import { queueKey, queueOf } from '../../../task/lane.ts'
 import type { Queue } from '../../../task/task.ts'
 import type { AttemptNow, Changed, Operating, Replay } from '../../task-store.ts'
@@ -6,6 +5,7 @@ import type { Standing } from '../rows/standing.ts'
 import { progressRow, type ProgressRow } from '../rows/task-rows.ts'
 import type { LaneEntry } from '../tables/lanes.ts'
 import { end } from './end.ts'
+import { fullFor } from './enqueue.ts'
 import type { Writer } from './writer.ts'
 
 /** A task that somebody does something to. */
@@ -80,9 +80,10 @@ function bringBack(
   const { now, dead, lanes, replays, tasks } = writer
   const [presentGeneration] = standing.progress
   if (standing.status !== 'EXHAUSTED' || presentGeneration !== generation) return 'unchanged'
-  const { policyId, lane: laneName } = tasks.identityOf(seq)
-  if (limits !== undefined && fullScope(lanes.waitingBeside(laneName), limits) !== undefined) return 'full'
-  const lane = lanes.find(laneName)!
+  const identity = tasks.identityOf(seq)
+  if (limits !== undefined && fullFor(writer, identity, limits) !== undefined) return 'full'
+  const { policyId } = identity
+  const lane = lanes.find(identity.lane)!
   const queue: Queue = { policyId, kind: 'first', rank: 'low' }
   const dueAt = Math.max(now, ask.dueAt ?? now)
   const progress = progressRow(ask.progress)
