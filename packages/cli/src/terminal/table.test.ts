@@ -80,4 +80,14 @@ describe('a table', () => {
   it('is quoted by RFC 4180 as CSV', () => {
     assert.equal(commaSeparated(TABLE).split('\n')[1], 'edge,3,"a ""quoted"", short remark"')
   })
+
+  it('as CSV has no formulas: what begins like one is a text, and numbers stay numbers', () => {
+    const cells = ['=1+1', '+1 (555)', '-2+3', '@SUM(A1)', '\t=1', '\r=1', '-2', '+1.5e-7', 'a=b', '']
+    const table: Table = { columns: [{ name: 'name' }], rows: cells.map(cell => [cell]) }
+    const shown = commaSeparated(table).split('\n').slice(1)
+    assert.deepEqual(
+      shown.map(cell => cell.startsWith("'")),
+      [true, true, true, true, true, true, false, false, false, false],
+    )
+  })
 })

@@ -158,9 +158,16 @@ export function tabSeparated(table: Table): string {
 export function commaSeparated(table: Table): string {
   const quote = (cell: string): string => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
   return dataOf(table)
-    .map(cells => cells.map(cell => quote(visibleLines(cell))).join(','))
+    .map(cells => cells.map(cell => quote(visibleLines(asText(cell)))).join(','))
     .join('\n')
 }
+
+/** A spreadsheet runs what begins like a formula, and tenants write what operators read: OWASP's apostrophe makes it a text. */
+function asText(cell: string): string {
+  return /^[=+\-@\t\r]/.test(cell) && !IS_NUMBER.test(cell) ? `'${cell}` : cell
+}
+
+const IS_NUMBER = /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i
 
 function dataOf({ columns, rows }: Table): readonly (readonly string[])[] {
   const datum = (cell: Cell): string => String(typeof cell === 'object' ? (cell.value ?? '') : cell)
