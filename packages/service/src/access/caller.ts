@@ -13,6 +13,8 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope>
   /** The hash of the secret that it came with: a key has two during a rotation. */
   readonly secretHash?: string
+  /** From then on what it came with is refused. */
+  readonly expiresAt?: number
 }
 
 export type Scope = (typeof SCOPES)[number]

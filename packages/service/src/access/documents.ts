@@ -17,6 +17,8 @@ export interface KeyHash {
 }
 
 export interface SecretDocument {
+  /** What it signs, in a word: there is one for each. Older ones have none. */
+  readonly name?: string
   /** Left out: for every destination of its tenant that has none of its own. */
   readonly destination?: string
   readonly createdBy: string

@@ -66,7 +66,9 @@ export class KeyRing {
     const key = text && this.#keys.get(text.keyId)
     if (text === undefined || key === undefined) return undefined
     const secretHash = hashOf(text.secret)
-    return this.#isGood(key, secretHash) ? { ...key.caller, secretHash } : undefined
+    const expiresAt = this.#endOf(key, secretHash)
+    if (expiresAt === undefined) return undefined
+    return { ...key.caller, secretHash, ...(expiresAt < Infinity && { expiresAt }) }
   }
 
   /** Whether somebody who was let in would be let in now: streams are open for hours. */
@@ -74,7 +76,7 @@ export class KeyRing {
     if (!this.isInForce) return true
     if (actor === ADMIN_CALLER.actor) return this.#adminHash !== undefined
     const key = this.#keys.get(actor)
-    return key !== undefined && this.#isGood(key, secretHash)
+    return key !== undefined && this.#endOf(key, secretHash) !== undefined
   }
 
   /** Whether somebody could still manage keys, and for good, if this one were gone. */
@@ -86,9 +88,12 @@ export class KeyRing {
     )
   }
 
-  #isGood({ document: { hashes, expiresAt = Infinity } }: KnownKey, given: string): boolean {
+  /** When a text of the key ends, as part of a rotation or with the key; undefined when it is none, or none any more. */
+  #endOf({ document: { hashes, expiresAt = Infinity } }: KnownKey, given: string): number | undefined {
     const now = this.#options.now()
-    return now < expiresAt && hashes.some(({ hash, until = Infinity }) => now < until && isSameHash(hash, given))
+    const ends = hashes.flatMap(({ hash, until = Infinity }) => (isSameHash(hash, given) ? until : []))
+    const end = Math.min(expiresAt, Math.max(...ends))
+    return now < end ? end : undefined
   }
 }
 

@@ -23,6 +23,11 @@ export class SigningSecrets {
     )
   }
 
+  /** Whether there is one for the destination itself; left out: for all of the tenant's. */
+  has(tenant: string, destination = ''): boolean {
+    return this.#secrets.has(placeOf(tenant, destination))
+  }
+
   /** All that are in use: two during a rotation, so that a receiver may change over in its own time. */
   of(tenant: string, destination: string): readonly string[] {
     if (this.#secrets.size === 0) return NONE

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { SCOPES, type Scope } from '../../access/caller.ts'
 import type { AuditEntry } from '../../stores/task-store.ts'
-import { serve, type Answered, type Served } from '../api.test-kit.ts'
+import { refusalOf, serve, type Answered, type Served } from '../api.test-kit.ts'
 import { guarded } from './guarded.test-kit.ts'
 
 const TASK = { targetUrl: 'https://api.example/charge', body: 'a', idempotencyKey: 'k1' }
@@ -175,7 +175,50 @@ describe('a service with keys', () => {
   })
 })
 
+describe('a key that ends', () => {
+  it('makes and rotates none that outlasts it', async () => {
+    const { as, operator, clock } = await guarded()
+    const expiresAt = clock.now() + 60_000
+    const made = await as('POST', '/keys', { key: operator, body: { scopes: ['admin'], expiresAt } })
+    const { key, keyId } = made.json as { key: string; keyId: string }
+    const lasting = await as('POST', '/keys', { key: operator, tenant: 'default', body: { scopes: ['read'] } })
+    for (const body of [{ scopes: ['read'] }, { scopes: ['read'], expiresAt: expiresAt + 1 }])
+      assert.deepEqual(refusalOf(await as('POST', '/keys', { key, body })), [403, 'scope-missing'])
+    assert.equal((await as('POST', '/keys', { key, body: { scopes: ['admin'], expiresAt } })).status, 201)
+    const rotate = (id: string): Promise<Answered> => as('POST', `/keys/${id}/rotate`, { key, body: {} })
+    assert.deepEqual(refusalOf(await rotate(lasting.json.keyId)), [403, 'scope-missing'])
+    assert.equal((await rotate(keyId)).status, 200)
+  })
+
+  it('is the old text of one that was rotated, too: it does not rotate it again, and so shuts out nobody', async () => {
+    const { as, operator, clock } = await guarded()
+    const body = { scopes: ['admin'], expiresAt: clock.now() + 60_000 }
+    const made = await as('POST', '/keys', { key: operator, tenant: 'default', body })
+    const path = `/keys/${made.json.keyId}/rotate`
+    const old = made.json.key as string
+    const rotated = await as('POST', path, { key: old, body: { overlapMs: 3_600_000 } })
+    assert.equal((await as('GET', '/keys', { key: old })).status, 200)
+    for (const ask of [path, '/keys'])
+      assert.equal((await as('POST', ask, { key: old, body: ask === path ? {} : { scopes: ['admin'] } })).status, 403)
+    assert.equal((await as('POST', path, { key: rotated.json.key, body: {} })).status, 200)
+  })
+})
+
 describe('a signing secret', () => {
+  it('is another one after it was deleted and made anew: what was read of the old one ends no other', async () => {
+    const { as, operator: key } = await guarded()
+    const old = await as('POST', '/secrets', { key, body: {} })
+    assert.equal((await as('DELETE', `/secrets/${old.json.secretId}`, { key })).status, 200)
+    const fresh = await as('POST', '/secrets', { key, body: {} })
+    const late = await as('DELETE', `/secrets/${old.json.secretId}`, { key, ifMatch: old.headers.etag })
+    assert.equal(late.status, 404)
+    const { items } = (await as('GET', '/secrets', { key })).json
+    assert.deepEqual(
+      items.map(({ secretId }: { secretId: string }) => secretId),
+      [fresh.json.secretId],
+    )
+  })
+
   it('is shown once, is one for a destination, and rotates with an overlap', async () => {
     const served = await guarded()
     const { as, operator: key, store, log } = served

@@ -130,6 +130,8 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
       const { overlapMs = USUAL_OVERLAP_MS, reason } = request.body
       const record = await ownKey(request, context)
       const document = documentOf<KeyDocument>(record)
+      refuseReplaced(record.id, document, callerOf(request))
+      refuseOutlasting(document, callerOf(request))
       const { secret } = newKeyText(randomBytes)
       const until = clock.now() + overlapMs
       const rotated = await replaceRecord(store, request, {
@@ -208,12 +210,33 @@ function refuseUnfit({ isOperator = false, scopes, expiresAt }: KeyInput, caller
     throw invalid('body', [{ at: 'expiresAt', is: expiresAt, say: 'is past' }])
   if (isOperator && !caller.isOperator)
     throw new Refusal('scope-missing', { detail: 'Only an operator can make a key of an operator.' })
+  refuseOutlasting({ expiresAt }, caller)
   const isAdmin = isOperator && scopes.includes('admin') && expiresAt === undefined
   if (!keys.isInForce && !isAdmin)
     throw new Refusal('last-admin', {
       detail:
         'From the first key on every request needs one: the first is an operator’s, with the scope admin and without an end.',
     })
+}
+
+/** The text of before cannot shut out the newest one. */
+function refuseReplaced(keyId: string, { hashes: [newest] }: KeyDocument, { actor, secretHash }: Caller): void {
+  if (keyId !== actor || newest?.hash === secretHash) return
+  throw new Refusal('scope-missing', {
+    detail: 'This text of the key was replaced by a newer one: that one, or another key, rotates it.',
+  })
+}
+
+/** What comes with a text that ends, by itself or because it was replaced, gives nobody one that goes on after it. */
+function refuseOutlasting(
+  { expiresAt: end = Infinity }: { readonly expiresAt?: number | undefined },
+  caller: Caller,
+): void {
+  const { expiresAt = Infinity } = caller
+  if (end <= expiresAt) return
+  throw new Refusal('scope-missing', {
+    detail: `A key gives no more than its maker has: what you came with ends at ${expiresAt}, and this key would outlast it. Give it an expiresAt that is no later, or come with a key that lasts.`,
+  })
 }
 
 /** The key of the path; that of another tenant is none. */

@@ -1,6 +1,6 @@
 import type { RotationInput, Secret, SecretInput } from '@secondwind/client'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import { MOST_SECRETS, type SecretDocument } from '../../access/documents.ts'
 import { overlapped } from '../../access/overlap.ts'
@@ -33,6 +33,8 @@ interface OneSecret {
 
 /** Standard Webhooks: between 24 and 64 random bytes. */
 const SECRET_BYTES = 32
+/** Drawn anew: what was read of a secret that is gone fits no other, for versions begin at 1 again. */
+const SECRET_ID_BYTES = 8
 
 export function addSecrets(api: FastifyInstance, context: ApiContext): void {
   const { store, secrets, clock } = context
@@ -59,26 +61,29 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
       if (named !== undefined && destination === undefined)
         throw invalid('body', [{ at: 'destination', is: named, say: 'must be an origin: scheme, host and port' }])
       const caller = callerOf(request)
-      const id = secretIdOf(caller.tenant, destination)
+      const name = destination ?? 'all'
+      await secrets.load()
+      if (secrets.has(caller.tenant, destination)) throw secretExists(name)
       const secret = newSecret()
       const document: SecretDocument = {
+        name,
         ...(destination !== undefined && { destination }),
         createdBy: caller.actor,
         secrets: [{ secret }],
       }
       const written = await store.writeRecord({
         kind: 'secret',
-        id,
+        id: randomBytes(SECRET_ID_BYTES).toString('hex'),
         tenant: caller.tenant,
         document: { ...document },
         ifVersion: 0,
         most: MOST_SECRETS,
-        audit: lineBy(caller, 'secret.create', destination ?? 'all', reason),
+        isNameUnique: true,
+        audit: lineBy(caller, 'secret.create', name, reason),
       })
       if (written.kind === 'full')
         throw new Refusal('too-many', { detail: `There are ${MOST_SECRETS} secrets already.` })
-      if (written.kind !== 'written')
-        throw new Refusal('secret-exists', { detail: `${id} is there already: rotate it, or delete it first.` })
+      if (written.kind !== 'written') throw secretExists(name)
       await secrets.load()
       void reply.code(201).header('etag', etagOf(written.record.version))
       return reply.send({ ...secretView(written.record), secret })
@@ -170,9 +175,10 @@ function newSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
 }
 
-/** One for each destination, and one for all others: the id follows from it. */
-function secretIdOf(tenant: string, destination = ''): string {
-  return hash('sha256', `${tenant} ${destination}`).slice(0, 16)
+function secretExists(name: string): Refusal {
+  return new Refusal('secret-exists', {
+    detail: `Deliveries to ${name} have a secret already: rotate it, or delete it first.`,
+  })
 }
 
 /** The secret of the path; that of another tenant is none. */
