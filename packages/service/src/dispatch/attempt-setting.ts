@@ -22,8 +22,8 @@ export interface AttemptSetting {
   readonly onPhase: (lane: ServedLane) => void
   /** No attempt can be made under a policy that is not there. */
   readonly onPolicyMissing: (task: ClaimedTask, lane: ServedLane) => void
-  /** Its body cannot be read now: nothing is learned from asking at once. */
-  readonly onBodyUnreadable: (task: ClaimedTask, lane: ServedLane) => void
+  /** Something of ours is lacking, and it cannot be sent now: nothing is learned from trying at once. */
+  readonly onLack: (task: ClaimedTask, lane: ServedLane) => void
 }
 
 /** A task, and how it was claimed. */

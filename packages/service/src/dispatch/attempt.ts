@@ -2,7 +2,7 @@
  * The story of one attempt, from a lease in hand to its end on the way to the store.
  *
  *  1. A request is sent only while its whole time-out fits into the lease, measured from before the claim was asked.
- *  2. What was never sent is released, and counts nothing. What was sent counts, however it ended.
+ *  2. What was never sent, for a reason of ours, is put back and counts nothing. What was tried counts, however it ended.
  *  3. What was cancelled before it was sent is not sent.
  *  4. Its end is said once: by the target, by the alarm, or by whoever cut it off. What comes later is not heard.
  */
@@ -27,6 +27,7 @@ const SPENDABLE = 2 / 3
 
 type Permit = NonNullable<ReturnType<typeof lanes.start>>
 type Came = ReturnType<typeof cutOff>
+type NotTried = Extract<TargetAnswer, { readonly kind: 'not-tried' }>
 
 const IGNORED: Outcome = { kind: 'failure', fault: 'ignored' }
 
@@ -112,7 +113,7 @@ export class Attempt implements Alarm {
 
   /** False when there is none to send: then its lease is on its way back already. */
   async #fetchBody(policy: RetryPolicy): Promise<boolean> {
-    const { bodies, onBodyUnreadable } = this.#setting
+    const { bodies, onLack } = this.#setting
     const { storedBody } = this.#task.request
     if (storedBody === undefined) return true
     this.#left = new AbortController()
@@ -120,7 +121,7 @@ export class Attempt implements Alarm {
     if (body === 'missing') return this.#settleUnsent(abandon(this.#task, 'body-missing'))
     if (body === 'late') return this.#release()
     if (body === undefined) {
-      onBodyUnreadable(this.#task, this.#lane)
+      onLack(this.#task, this.#lane)
       return this.#release()
     }
     this.#body = body
@@ -192,7 +193,21 @@ export class Attempt implements Alarm {
   }
 
   readonly #heard = (answer: TargetAnswer): void => {
-    if (!this.#isOver) this.#end(readAnswer(answer, this.#policy, this.#setting.ports.time.now()))
+    if (this.#isOver) return
+    if (answer.kind === 'not-tried') this.#putOff(answer)
+    else this.#end(readAnswer(answer, this.#policy, this.#setting.ports.time.now()))
+  }
+
+  /** The target was never asked, and has shown nothing of itself. */
+  #putOff({ errorCode, errorMessage }: NotTried): void {
+    const { ports, settling, onLack } = this.#setting
+    const [task, lane] = [this.#task, this.#lane]
+    ports.events.warning(errorCode, errorMessage)
+    this.#leave()
+    lanes.abandon(lane.policy, lane.state, this.#permit!, ports.time.now())
+    onLack(task, lane)
+    settling.settle({ task, settlement: putBack(task), lane, latenessMs: 0, overheadMs: 0 })
+    this.#giveSlotBack()
   }
 
   /** A target says what went wrong and does not throw it: a mistake of ours, and the task's chance all the same. */
@@ -229,12 +244,9 @@ export class Attempt implements Alarm {
 
   /** `heard` is what the destination has shown of itself: usually the same. */
   #end(came: Came, heard: Outcome = came.outcome): void {
-    const { ports, settling, underWay } = this.#setting
+    const { ports, settling } = this.#setting
     const lane = this.#lane
-    this.#isOver = true
-    ports.clock.disarm(this)
-    underWay.remove(this)
-    this.#letGoBody()
+    this.#leave()
     const now = ports.time.now()
     const durationMs = Math.max(0, Math.round(ports.clock.monotonic() - this.#startedElapsed))
     const result: AttemptResult = { ...came, startedAt: this.#startedAt, durationMs }
@@ -248,9 +260,22 @@ export class Attempt implements Alarm {
       latenessMs: Math.max(0, this.#startedAt - this.#task.dueAt),
       overheadMs: Math.max(0, this.#startedAt - Math.max(this.#task.dueAt, lane.openSince)),
     })
-    lane.running--
-    lane.count(this.#task.queue, -1)
-    this.#setting.onEnd(lane)
+    this.#giveSlotBack()
+  }
+
+  /** What comes later is not heard. */
+  #leave(): void {
+    const { ports, underWay } = this.#setting
+    this.#isOver = true
+    ports.clock.disarm(this)
+    underWay.remove(this)
+    this.#letGoBody()
+  }
+
+  #giveSlotBack(): void {
+    this.#lane.running--
+    this.#lane.count(this.#task.queue, -1)
+    this.#setting.onEnd(this.#lane)
   }
 
   /** What the lane learns from it; one that is no longer ours has nobody to tell. */

@@ -142,6 +142,26 @@ describe('a task', () => {
     assert.equal(ended.find(({ taskId }) => taskId === task.taskId)?.status, 'CANCELLED')
   })
 
+  it('that cannot be sent for a lack of ours burns no attempt, and its lane learns nothing from it', async () => {
+    const { world, instance, attempts, warnings } = await setting({
+      behaviourOf: (_, at) => (at < 29_000 ? { kind: 'lacks', ms: 1 } : GOOD),
+      policy: { maxAttempts: 2 },
+      lanes: { breaker: { window: 'consecutive', consecutiveFailures: 1 } },
+    })
+    const tasks = await world.enqueueMany(3)
+    await world.clock.advance(8_000)
+    for (const task of tasks) assert.equal((await world.store.get(task.taskId))!.progress.attemptNumber, 0)
+    assert.equal(instance.dispatcher.view(KEY)?.breaker, 'closed')
+    assert.equal(world.destinations.seen.length, 6, 'every five seconds')
+    assert.ok(warnings.every(text => text.startsWith('resources-out: ')))
+    await world.finish(20_000)
+    for (const task of tasks) assert.equal(await world.statusOf(task), 'SUCCEEDED')
+    assert.deepEqual(
+      attempts.map(({ attemptNumber, outcome }) => [attemptNumber, outcome]),
+      tasks.map(() => [1, 'success']),
+    )
+  })
+
   it('that an operator wants now goes before all others of its lane', async () => {
     const { world } = await setting({ lanes: { limit: 1 } })
     await world.enqueueMany(5)

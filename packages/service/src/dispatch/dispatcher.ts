@@ -82,8 +82,8 @@ const LIST_AGAIN_MS = 30_000
 /** A queue whose policy is not there is left alone so long. */
 const POLICY_MISSING_MS = 60_000
 
-/** A disk that could not be read is left alone so long. */
-const BODY_UNREADABLE_MS = 5_000
+/** A disk that could not be read, or a process without descriptors, is left alone so long. */
+const LACK_MS = 5_000
 
 /** Each is a call or two. */
 const PARTITIONS_AT_ONCE = 8
@@ -136,7 +136,7 @@ class StoreDispatcher implements Dispatcher, Alarm {
         underWay: this.#underWay,
         onPhase: lane => this.#remembering.write(lane),
         bodies: new Bodies({ store, bodies: options.bodies, calls, events }),
-        onBodyUnreadable: (task, lane) => lane.shut(queueKey(task.queue), time.storeNow() + BODY_UNREADABLE_MS),
+        onLack: (task, lane) => lane.shut(queueKey(task.queue), time.storeNow() + LACK_MS),
         onPolicyMissing: (task, lane) => {
           lane.shut(queueKey(task.queue), time.storeNow() + POLICY_MISSING_MS)
           events.warning('policy-missing', sayMissing(task))

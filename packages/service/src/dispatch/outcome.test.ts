@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { DEFAULT_POLICY, type Outcome } from '@secondwind/resilience'
-import type { TargetAnswer } from '../targets/target.ts'
-import { readAnswer } from './outcome.ts'
+
+import { readAnswer, type Telling } from './outcome.ts'
 
 const NOW = Date.parse('2026-01-01T00:00:00Z')
 
-const answered = (status: number, headers = {}): TargetAnswer => ({
+const answered = (status: number, headers = {}): Telling => ({
   kind: 'answered',
   status,
   headers,
   response: { headers: {}, body: '', bodyEncoding: 'utf8', truncated: false },
 })
 
-const failed = (errorCode: string, code: string, unsent = false): TargetAnswer => ({
+const failed = (errorCode: string, code: string, unsent = false): Telling => ({
   kind: 'failed',
   error: Object.assign(new Error(errorCode), { code }),
   errorCode,
@@ -21,9 +21,9 @@ const failed = (errorCode: string, code: string, unsent = false): TargetAnswer =
   unsent,
 })
 
-const outcomeOf = (answer: TargetAnswer): Outcome => readAnswer(answer, DEFAULT_POLICY, NOW).outcome
+const outcomeOf = (answer: Telling): Outcome => readAnswer(answer, DEFAULT_POLICY, NOW).outcome
 
-const faultOf = (answer: TargetAnswer): string => {
+const faultOf = (answer: Telling): string => {
   const outcome = outcomeOf(answer)
   return outcome.kind === 'success' ? 'success' : outcome.fault
 }
@@ -59,7 +59,7 @@ describe('a request that failed', () => {
   it('on its way is ambiguous, also if nobody knows the error', () => {
     for (const code of ['ECONNRESET', 'UND_ERR_SOCKET', 'HPE_INVALID_CONSTANT', 'UND_ERR_ABORTED'])
       assert.equal(faultOf(failed('reset', code)), 'ambiguous')
-    const aborted = failed('aborted', 'ABORT_ERR') as Extract<TargetAnswer, { kind: 'failed' }>
+    const aborted = failed('aborted', 'ABORT_ERR') as Extract<Telling, { kind: 'failed' }>
     assert.equal(faultOf({ ...aborted, error: new DOMException('cut', 'AbortError') }), 'ambiguous')
   })
 

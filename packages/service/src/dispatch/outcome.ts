@@ -5,8 +5,11 @@ import type { AttemptResult } from '../task/settle.ts'
 
 type WhatCame = Omit<AttemptResult, 'startedAt' | 'durationMs'>
 
+/** What says something of the target. */
+export type Telling = Exclude<TargetAnswer, { readonly kind: 'not-tried' }>
+
 /** What a target's answer means, by the library's own rules; `now` is wall time, for waits that are given as a date. */
-export function readAnswer(answer: TargetAnswer, policy: RetryPolicy, now: number): WhatCame {
+export function readAnswer(answer: Telling, policy: RetryPolicy, now: number): WhatCame {
   if (answer.kind === 'answered') {
     const { status, response } = answer
     const outcome = outcomeOfStatus(answer, policy, now)

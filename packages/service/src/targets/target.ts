@@ -44,3 +44,9 @@ export type TargetAnswer =
       /** No byte of the request can have reached the server. */
       readonly unsent: boolean
     }
+  | {
+      /** Something of our own was lacking, such as a file descriptor: nothing was sent, and nothing said of the target. */
+      readonly kind: 'not-tried'
+      readonly errorCode: 'resources-out'
+      readonly errorMessage: string
+    }

@@ -18,6 +18,8 @@ export interface SeenRequest {
 export type Behaviour =
   | { readonly kind: 'answers'; readonly status: number; readonly ms: number; readonly retryAfterS?: number }
   | { readonly kind: 'refuses'; readonly ms: number }
+  /** Not the destination's doing: the sender has no descriptor left. */
+  | { readonly kind: 'lacks'; readonly ms: number }
   /** So long that nobody waits for it. */
   | { readonly kind: 'hangs'; readonly ms: number }
 
@@ -96,6 +98,7 @@ function after(clock: Clock, ms: number, ring: () => void): Timer {
 
 function answerOf(behaviour: Behaviour): TargetAnswer {
   if (behaviour.kind === 'refuses') return failed('connect-refused', 'ECONNREFUSED', true)
+  if (behaviour.kind === 'lacks') return { kind: 'not-tried', errorCode: 'resources-out', errorMessage: 'EMFILE' }
   return behaviour.kind === 'hangs' ? answered(200) : answered(behaviour.status, behaviour.retryAfterS)
 }
 

@@ -2,7 +2,7 @@ import { NOT_ARMED, type Alarm, type Clock } from '@secondwind/resilience'
 import { errors, type Dispatcher } from 'undici'
 import type { Delivery, Sending, TargetAnswer } from '../target.ts'
 import { Capture, type ResponseHeaders } from './capture.ts'
-import { cutOff, failureOf, TargetError, type Failed } from './failures.ts'
+import { answerless, cutOff, TargetError, type Failed, type NotTried } from './failures.ts'
 import { secretsOf } from './redact.ts'
 
 type Controller = Dispatcher.DispatchController
@@ -88,7 +88,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Sending, Alarm {
   }
 
   onResponseError(_controller: Controller, error: Error): void {
-    if (!this.#isOver) this.#fail(failureOf(error, this.#isSent))
+    if (!this.#isOver) this.#fail(answerless(error, this.#isSent))
     this.#options.line.leave(this)
   }
 
@@ -108,7 +108,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Sending, Alarm {
   /** Ends it here and now, for this reason. */
   giveUp(error: Error): void {
     if (this.#isOver) return
-    this.#fail(failureOf(error, this.#isSent))
+    this.#fail(answerless(error, this.#isSent))
     this.#abort(error)
   }
 
@@ -117,7 +117,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Sending, Alarm {
   }
 
   /** A server that said no has answered, even if it could not finish the sentence. */
-  #fail(failed: Failed): void {
+  #fail(failed: Failed | NotTried): void {
     this.#end(this.#answer !== undefined && this.#answer.status >= 400 ? this.#answered(false) : failed)
   }
 

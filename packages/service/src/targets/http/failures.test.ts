@@ -22,7 +22,7 @@ import {
 } from './wire.test-kit.ts'
 
 function failed(answer: TargetAnswer): Failed {
-  return answer.kind === 'failed' ? answer : assert.fail(`it was answered with ${answer.status}`)
+  return answer.kind === 'failed' ? answer : assert.fail(`it was ${answer.kind}`)
 }
 
 /** What a failure came to, in the words of an attempt's row, and what the library takes it for. */
@@ -60,6 +60,14 @@ describe('no connection', () => {
     assert.deepEqual(await asked('ENOTFOUND'), { code: 'dns-failed', say: `${never} (ENOTFOUND)`, ...unsent })
     assert.deepEqual(await asked('EAI_FAIL'), { code: 'dns-failed', say: `${never} (EAI_FAIL)`, ...unsent })
     assert.deepEqual(await asked('EAI_AGAIN'), { code: 'dns-temporary', say: `${never} now (EAI_AGAIN)`, ...unsent })
+  })
+
+  it('for a lack of ours is no failure of the target’s: it was never tried', async () => {
+    for (const code of ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']) {
+      const error = Object.assign(new Error(`open ${code}`), { code })
+      const got = await send(localTarget({ lookup: () => Promise.reject(error) }), 'http://a.example')
+      assert.ok(got.kind === 'not-tried' && got.errorCode === 'resources-out' && got.errorMessage.endsWith(`(${code})`))
+    }
   })
 
   it('within the time for connections is connect-timeout, name and TLS included', async () => {

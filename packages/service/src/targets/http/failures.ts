@@ -18,6 +18,19 @@ export class TargetError extends Error {
   }
 }
 
+export type NotTried = Extract<TargetAnswer, { readonly kind: 'not-tried' }>
+
+/** What this machine can be short of: descriptors, memory for sockets, ports of its own. */
+const LACKS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'])
+
+/** What became of a request that has no answer. */
+export function answerless(error: unknown, isSent: boolean): Failed | NotTried {
+  const code = codeOf(error)
+  if (isSent || !LACKS.has(code)) return failureOf(error, isSent)
+  const errorMessage = `no connection can be opened from here: this machine, or its limit for the process, is at its end (${code})`
+  return { kind: 'not-tried', errorCode: 'resources-out', errorMessage }
+}
+
 /** What a failed request says of itself. `isSent`: some of it may have reached the server. */
 export function failureOf(error: unknown, isSent: boolean): Failed {
   const code = codeOf(error)
