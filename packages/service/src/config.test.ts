@@ -38,6 +38,7 @@ describe('the configuration', () => {
   it('says how many tasks may wait, and how many requests may bring some', () => {
     const { config } = readConfig({ backlog: '5000' }, { SECONDWIND_INTAKE_RATE: '20' })
     assert.deepEqual([config?.backlog, config?.intakePerSecond], [5_000, 20])
+    assert.equal(readConfig({ connections: '200' }, {}).config?.connections, 200)
     assert.deepEqual(problemsOf({ backlog: '0', 'intake-rate': 'many' }, {}), [
       '--backlog must be a whole number from 1 to 1000000000',
       '--intake-rate must be a whole number from 1 to 1000000',

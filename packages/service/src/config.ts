@@ -20,6 +20,8 @@ export interface ServiceConfig {
   readonly backlog: number
   /** Requests that bring tasks, over all tenants; absent: as many as come. */
   readonly intakePerSecond?: number
+  /** Connections that callers may hold at once; absent: as many as the process's descriptors leave room for. */
+  readonly connections?: number
   /** Targets inside that may be called all the same: hosts, host:port, CIDR. */
   readonly allowTarget: readonly string[]
   /** A key with which everything may be done, so that others can be made. */
@@ -64,6 +66,11 @@ export const SETTINGS: readonly Setting[] = [
     name: 'intake-rate',
     usage: '<number>',
     say: 'requests a second that bring tasks, over all tenants (as many as come)',
+  },
+  {
+    name: 'connections',
+    usage: '<number>',
+    say: "connections of callers at once (half of the process's file descriptors, 10000 at most)",
   },
   {
     name: 'allow-target',
@@ -124,6 +131,7 @@ const FIELDS: { readonly [name: string]: keyof ServiceConfig } = {
   concurrency: 'concurrency',
   backlog: 'backlog',
   'intake-rate': 'intakePerSecond',
+  connections: 'connections',
   'allow-target': 'allowTarget',
   'admin-key-file': 'adminKey',
 }
@@ -188,6 +196,7 @@ const READERS: { readonly [name: string]: Reader } = {
   concurrency: wholeNumber(1, 10_000),
   backlog: wholeNumber(1, 1_000_000_000),
   'intake-rate': wholeNumber(1, 1_000_000),
+  connections: wholeNumber(10, 1_000_000),
   'allow-target': given => {
     if (!Array.isArray(given)) return { must: 'a list of hosts, host:port or CIDR' }
     const must = given.map(entry => parseAllowTarget(String(entry)).must).find(wrong => wrong !== undefined)

@@ -9,6 +9,7 @@ import { KeyRing } from './access/key-ring.ts'
 import { SigningSecrets } from './access/signing-secrets.ts'
 import { CallbackRunner } from './callbacks/callback-runner.ts'
 import type { ServiceConfig } from './config.ts'
+import { connectionsWithin, mostDescriptors } from './descriptors.ts'
 import { createDispatcher } from './dispatch/dispatcher.ts'
 import { openBodies, openStore, sayStore } from './open-stores.ts'
 import { addPracticeEndpoints } from './practice/practice.ts'
@@ -278,10 +279,11 @@ function readVersion(): string {
   return (JSON.parse(manifest) as { version: string }).version
 }
 
-function limitsOf({ backlog: total, intakePerSecond }: ServiceConfig): ApiLimits {
+function limitsOf({ backlog: total, intakePerSecond, connections, concurrency }: ServiceConfig): ApiLimits {
   return {
     ...DEFAULT_LIMITS,
     backlog: { ...DEFAULT_LIMITS.backlog, total },
+    connections: connections ?? connectionsWithin(mostDescriptors(), concurrency),
     ...(intakePerSecond !== undefined && { intakePerSecond }),
   }
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '@secondwind/resilience'
 import { fastify, LogController, type FastifyInstance } from 'fastify'
 import { addAudit } from './access/audit.ts'
 import { addKeys } from './access/keys.ts'
@@ -48,7 +49,7 @@ export function createApi(setting: ApiSetting): FastifyInstance {
   const { asTenant, asOperator } = shareReading(setting.store)
   const storeFor: ApiContext['storeFor'] = ({ isOperator }) => (isOperator ? asOperator : asTenant)
   const context = { ...setting, store: asTenant, storeFor }
-  const { log, limits, random } = context
+  const { log, limits, random, clock } = context
   const ids = createRequestIds(random)
   const handleError = createErrorHandler(random)
   const api = fastify({
@@ -72,10 +73,11 @@ export function createApi(setting: ApiSetting): FastifyInstance {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     frameworkErrors: handleError,
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, ids.next()),
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, { requestId: ids.next(), clock }),
   })
   api.server.on('checkExpectation', (_, response) => answerExpectation(response, ids.next()))
-  api.server.on('connect', (_, socket) => answerConnect(socket, ids.next()))
+  api.server.on('connect', (_, socket) => answerConnect(socket, { requestId: ids.next(), clock }))
+  boundConnections(api, limits.connections, clock)
   const routes = new KnownRoutes(api)
   api.setErrorHandler(handleError)
   api.setNotFoundHandler((request, reply) =>
@@ -128,6 +130,19 @@ function addRoutes(api: FastifyInstance, context: ApiContext): void {
     void scope.register(async raw => addBodies(raw, context, intake))
     addEvents(scope, context)
     practice?.(scope)
+  })
+}
+
+const TELL_AGAIN_MS = 60_000
+
+/** Without a bound whoever connects and says nothing could take every descriptor, those for deliveries too. */
+function boundConnections(api: FastifyInstance, most: number, clock: Clock): void {
+  let tellAt = -Infinity
+  api.server.maxConnections = most
+  api.server.on('drop', () => {
+    if (clock.monotonic() < tellAt) return
+    tellAt = clock.monotonic() + TELL_AGAIN_MS
+    api.log.warn({ code: 'connections-full' }, `callers hold ${most} connections: whoever comes beyond is hung up on`)
   })
 }
 

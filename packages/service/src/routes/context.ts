@@ -66,6 +66,8 @@ export interface ApiLimits {
   readonly backlog: BacklogLimits
   /** Requests that bring tasks, shared by all tenants; absent: as many as come. */
   readonly intakePerSecond?: number
+  /** Of callers, at once; whoever comes beyond is hung up on. */
+  readonly connections: number
   /** A request has arrived within it, or is given up. */
   readonly requestTimeoutMs: number
 }
@@ -80,6 +82,7 @@ export const DEFAULT_LIMITS: ApiLimits = {
     total: 10_000_000, // some ten gigabytes
     bodyBytes: 10_737_418_240, // ten more
   },
+  connections: 1_000, // what a process of 2 000 descriptors can spare
   requestTimeoutMs: 30_000, // the largest batch over a slow line
 }
 

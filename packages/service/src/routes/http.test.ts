@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { describe, it } from 'vitest'
 import { refusalOf, serve, TASK } from './api.test-kit.ts'
 
@@ -207,6 +207,45 @@ describe('an answer', () => {
     const { ask } = await serve()
     const { status, text, headers } = await ask('HEAD', '/retry-tasks')
     assert.deepEqual([status, text, Number(headers['content-length']) > 0], [200, '', true])
+  })
+})
+
+describe('connections', () => {
+  it('are hung up on soon after the answer, though the other side never closes its own', async () => {
+    const { api, port, clock } = await serve({ limits: { requestTimeoutMs: 100 } })
+    for (const text of ['nonsense\r\n\r\n', 'CONNECT a.example:80 HTTP/1.1\r\nhost: localhost\r\n\r\n', '']) {
+      const accepted = once(api.server, 'connection') as Promise<[Socket]>
+      const caller = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+      caller.on('error', () => undefined).resume()
+      const [socket] = await accepted
+      const closed = once(socket, 'close')
+      if (text !== '') caller.write(text)
+      await once(caller, 'end')
+      assert.ok(!socket.destroyed, 'it may still read')
+      await clock.advance(2_000)
+      await closed
+      caller.destroy()
+    }
+  })
+
+  it('are no more than allowed, and the log says when they are full', async () => {
+    const { port, ask, log } = await serve({ limits: { connections: 3 } })
+    const callers: Socket[] = []
+    for (let n = 0; n < 3; n++) {
+      callers.push(connect(port, '127.0.0.1'))
+      await once(callers.at(-1)!, 'connect')
+    }
+    await assert.rejects(ask('GET', '/healthz'))
+    assert.equal(log.filter(line => line.includes('connections-full')).length, 1)
+    callers[0]!.destroy()
+    let answered = 0
+    while (answered === 0)
+      answered = await ask('GET', '/healthz').then(
+        ({ status }) => status,
+        () => 0,
+      )
+    assert.equal(answered, 200)
+    for (const caller of callers) caller.destroy()
   })
 })
 

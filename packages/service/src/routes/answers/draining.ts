@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { Clock } from '@secondwind/resilience'
 import type { FastifyInstance } from 'fastify'
 import { hasBody } from '../requests/body-headers.ts'
@@ -22,16 +23,21 @@ export function drainRefused(api: FastifyInstance, clock: Clock): void {
 }
 
 function drain(incoming: IncomingMessage, clock: Clock): void {
-  const ended = new AbortController()
   let left = DRAIN_BYTES
   incoming.on('data', (chunk: Buffer) => {
     left -= chunk.length
     if (left < 0) incoming.destroy()
   })
-  incoming.once('close', () => ended.abort())
   incoming.resume()
-  void clock.sleep(DRAIN_MS, ended.signal).then(
-    () => incoming.destroy(),
+  hangUpSoon(incoming, clock)
+}
+
+/** Whoever does not close its own side has had the time to: it would keep a descriptor for as long as it likes. */
+export function hangUpSoon(stream: Duplex | IncomingMessage, clock: Clock): void {
+  const closed = new AbortController()
+  stream.once('close', () => closed.abort())
+  void clock.sleep(DRAIN_MS, closed.signal).then(
+    () => stream.destroy(),
     () => undefined,
   )
 }

@@ -1,10 +1,11 @@
 /** Every way in which a request can fail, answered in one form. */
-import type { Random } from '@secondwind/resilience'
+import type { Clock, Random } from '@secondwind/resilience'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { InvalidCursorError, StoreUnavailableError } from '../../stores/task-store.ts'
+import { hangUpSoon } from './draining.ts'
 import { refusalOfShape } from '../requests/validation.ts'
 import { comeBackAfter, PROBLEM_JSON, problemDetails, Refusal, sentence, type RefusalCode } from './refusal.ts'
 
@@ -83,20 +84,29 @@ const BROKEN: { readonly [code: string]: readonly [code: RefusalCode, detail: st
   HPE_HEADER_OVERFLOW: ['headers-too-large', 'Path and headers together may have 16 KiB.'],
 }
 
+interface SocketAnswer {
+  readonly requestId: string
+  readonly clock: Clock
+}
+
 /** Answers on the bare socket: the connection is of no use afterwards. */
-export function answerBrokenRequest(error: { readonly code?: string }, socket: Socket, requestId: string): void {
+export function answerBrokenRequest(
+  error: { readonly code?: string },
+  socket: Socket,
+  { requestId, clock }: SocketAnswer,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
   const [code, detail] = BROKEN[error.code ?? ''] ?? ['bad-http', 'It cannot be read as HTTP/1.1.']
-  answerOnSocket(new Refusal(code, { detail }), socket, requestId)
+  answerOnSocket(new Refusal(code, { detail }), socket, { requestId, clock })
 }
 
 /** A tunnel was asked for: there is no reply to answer with. */
-export function answerConnect(socket: Duplex, requestId: string): void {
+export function answerConnect(socket: Duplex, to: SocketAnswer): void {
   const detail = 'Nobody is connected through this service.'
-  answerOnSocket(new Refusal('method-not-allowed', { detail }), socket, requestId)
+  answerOnSocket(new Refusal('method-not-allowed', { detail }), socket, to)
 }
 
 /** RFC 9110 §10.1.1: 100-continue is the only expectation there is. */
@@ -107,7 +117,7 @@ export function answerExpectation(response: ServerResponse, requestId: string): 
     .end(JSON.stringify(problemDetails(refusal, requestId)))
 }
 
-function answerOnSocket(refusal: Refusal, socket: Duplex, requestId: string): void {
+function answerOnSocket(refusal: Refusal, socket: Duplex, { requestId, clock }: SocketAnswer): void {
   const body = JSON.stringify(problemDetails(refusal, requestId))
   const head = [
     `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
@@ -117,4 +127,5 @@ function answerOnSocket(refusal: Refusal, socket: Duplex, requestId: string): vo
     'connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  hangUpSoon(socket, clock)
 }

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { platform } from 'node:os'
+import { describe, it } from 'vitest'
+import { connectionsWithin, mostDescriptors } from './descriptors.ts'
+
+describe('connections of callers', () => {
+  it('leave descriptors for what the service does itself', () => {
+    assert.equal(connectionsWithin(1_024, 100), 512)
+    assert.equal(connectionsWithin(1_024, 400), 124)
+    assert.equal(connectionsWithin(256, 100), 10, 'some, however few there are')
+  })
+
+  it('are 10 000 at the most, and 1 000 where the system does not say how many there may be', () => {
+    assert.equal(connectionsWithin(1_048_576, 100), 10_000)
+    assert.equal(connectionsWithin(undefined, 100), 1_000)
+  })
+
+  it.runIf(platform() === 'linux')('are reckoned from the limit of the process', () => {
+    assert.ok(mostDescriptors()! >= 64)
+    assert.equal(mostDescriptors('/nowhere/at/all'), undefined)
+  })
+})

@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs'
+
+/** Whoever has more callers at once puts a proxy in front, which keeps their connections. */
+const MOST_CONNECTIONS = 10_000
+const FEWEST_CONNECTIONS = 10
+
+/** Where the system does not say how many descriptors there are. */
+const USUAL_CONNECTIONS = 1_000
+
+/** For a request under way: its connection, and its name or its body. */
+const PER_REQUEST = 2
+
+/** For the store, the log, and files that are being uploaded or read. */
+const OWN_DESCRIPTORS = 100
+
+/**
+ * How many connections callers may hold, that there are descriptors left for what the service does itself: at most half of
+ * them, for connections to targets stay open for a while, too.
+ */
+export function connectionsWithin(descriptors: number | undefined, concurrency: number): number {
+  if (descriptors === undefined) return USUAL_CONNECTIONS
+  const left = Math.min(descriptors / 2, descriptors - PER_REQUEST * concurrency - OWN_DESCRIPTORS)
+  return Math.max(FEWEST_CONNECTIONS, Math.min(MOST_CONNECTIONS, Math.floor(left)))
+}
+
+/** How many files and sockets this process may have open; undefined where the system does not say. */
+export function mostDescriptors(limitsFile: string = '/proc/self/limits'): number | undefined {
+  try {
+    const found = /^Max open files +(\d+)/m.exec(readFileSync(limitsFile, 'utf8'))?.[1]
+    return found === undefined ? undefined : Number(found)
+  } catch {
+    return undefined
+  }
+}
