@@ -2,6 +2,7 @@ import { systemClock, type Clock } from '@secondwind/resilience'
 import type { Answer, Call, Command } from '../command.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { retyped, typed } from '../input/typed.ts'
+import type { Page } from '../terminal/page.ts'
 import { connect, CONNECTION_OPTIONS, type Connection } from './connection.ts'
 import { asFailure } from './service-failure.ts'
 
@@ -18,6 +19,15 @@ export interface RemoteCommand extends Omit<Command, 'run'> {
   readonly run: (call: RemoteCall) => Promise<Answer | ExitCode>
 }
 
+/** What a server made up may be found out only when it is shown. */
+function shown({ show }: Answer, page: Page, failed: (error: unknown) => unknown): string {
+  try {
+    return show(page)
+  } catch (error) {
+    throw failed(error)
+  }
+}
+
 /** Connects it to the service that is meant, and has every refusal told in four parts. */
 export function remoteCommand({ run, isChange, options = [], ...command }: RemoteCommand): Command {
   return {
@@ -27,10 +37,12 @@ export function remoteCommand({ run, isChange, options = [], ...command }: Remot
       const typedHere: RemoteCall['typed'] = (...words) =>
         typed([...words, ...retyped(call.options, CONNECTION_OPTIONS)])
       const remote: RemoteCall = { ...call, ...connect(call.options), clock: systemClock, typed: typedHere }
+      const failed = (error: unknown): unknown => asFailure(error, { ...remote, isChange: isChange ?? false })
       try {
-        return await run(remote)
+        const answer = await run(remote)
+        return typeof answer === 'number' ? answer : { ...answer, show: page => shown(answer, page, failed) }
       } catch (error) {
-        throw asFailure(error, { ...remote, isChange: isChange ?? false })
+        throw failed(error)
       }
     },
   }

@@ -1,6 +1,6 @@
 /** What the service refused, or did not answer, in four parts and with the exit code that a script can go by. */
 import { InvalidOptionError, ServiceError, UnreachableError, type ServiceErrorCode } from '@secondwind/client'
-import { historyOf } from '@secondwind/resilience'
+import { historyOf, ResilienceError } from '@secondwind/resilience'
 import { sayMs } from '@secondwind/lab'
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts'
 import { Failure, problemsFailure, sayProblem } from '../failure.ts'
@@ -16,7 +16,26 @@ export function asFailure(error: unknown, asked: Asked): unknown {
   if (error instanceof UnreachableError) return unreachable(error, asked)
   if (error instanceof ServiceError) return refused(error, asked)
   if (error instanceof InvalidOptionError) return unsendable(error, asked)
+  if (error instanceof ResilienceError && error.code === 'unexpected-answer') return unreadable(error.message, asked)
+  if (error instanceof TypeError || error instanceof RangeError) return unreadable(placeOf(error), asked)
   return error
+}
+
+/** It has the fields of an answer, and not their kind: nobody but a service of ours is trusted to send what it should. */
+function unreadable(because: string, { url, isChange, typed }: Asked): Failure {
+  return new Failure({
+    code: 'unexpected-answer',
+    what: `what ${url} answers cannot be read`,
+    because: [because, 'It is no Secondwind service, or one of another version than this program.'],
+    so: isChange ? UNKNOWN : UNCHANGED,
+    next: [typed('doctor')],
+  })
+}
+
+/** For whoever mends it, should the program be wrong and not the answer. */
+function placeOf({ stack = '', message }: Error): string {
+  const [, place = ''] = stack.split('\n')
+  return `${message}, ${place.trim()}`
 }
 
 /** A name that can be none of its kind is one that is not there, and else there is something to mend. */
