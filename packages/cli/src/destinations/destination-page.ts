@@ -51,7 +51,7 @@ function factsSet(settings: DestinationSettings, saying: SayingWho): readonly Fa
       'paused',
       paused && `${paused.until === undefined ? '' : `until ${sayWhen(paused.until, saying.now)}; `}${setBy(paused)}`,
     ],
-    ['resumed', paused === undefined && resumed ? setBy(resumed) : undefined],
+    ['resumed', paused === undefined && resumed ? `${setBy(resumed)}${sayWayBack(resumed, saying.now)}` : undefined],
     ['draining', draining && setBy(draining)],
     ['breaker by hand', forced && forced.breaker !== 'auto' ? `${forced.breaker}, ${setBy(forced)}` : undefined],
     [
@@ -62,6 +62,23 @@ function factsSet(settings: DestinationSettings, saying: SayingWho): readonly Fa
     ],
   ]
 }
+
+/** How far its ramp is, and what would pause it again on the way. */
+function sayWayBack({ since, rampMs, stopOnFailureRate, overLast = USUAL_LAST }: Resumed, now: number): string {
+  const passed = rampMs === undefined ? undefined : Math.min(1, Math.max(0, now - since) / rampMs)
+  const ramp =
+    passed === undefined ? '' : `; ${sayShare(Number(passed.toFixed(2)))} of its ramp of ${sayMs(rampMs!)} is over`
+  const isOnItsWay = stopOnFailureRate !== undefined && passed !== 1
+  const rule = isOnItsWay
+    ? `; paused again if ${sayShare(stopOnFailureRate)} of the last ${overLast} fail on the way`
+    : ''
+  return `${ramp}${rule}`
+}
+
+type Resumed = NonNullable<DestinationSettings['resumed']>
+
+/** As the service has it where nobody says. */
+const USUAL_LAST = 50
 
 /** `paused, for another 25 min: INC-2231`. */
 export function sayHold({ reason, until, because }: Hold, now: number): string {

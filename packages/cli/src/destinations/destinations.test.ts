@@ -81,6 +81,19 @@ describe('a destination that was stopped', () => {
   })
 })
 
+describe('a destination that was resumed', () => {
+  it('is shown with how far it is, and what would pause it again', async () => {
+    const { client, url, atTerminal: type } = await aService()
+    await client.destinations.pause(url)
+    await client.destinations.resume(url, { rampMs: 3_600_000, stopOnFailureRate: 0.2, overLast: 20 })
+    const page = (await type(['destinations', 'get', url])).stdout.replaceAll(/\s+/g, ' ')
+    assert.match(
+      page,
+      /resumed since .*; 0 % of its ramp of 1 h is over; paused again if 20 % of the last 20 fail on the way/,
+    )
+  })
+})
+
 describe('a storm', () => {
   const lately = (attempts: number, retryShare: number) => ({ recent: { windowMs: 60_000, attempts, retryShare } })
 

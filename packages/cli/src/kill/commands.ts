@@ -19,6 +19,7 @@ import {
   endProblems,
   endReaders,
 } from '../steering/coming-back.ts'
+import { wrap, type Page } from '../terminal/page.ts'
 import { controlsPage, controlTable } from './control-page.ts'
 import { actorsOf, LEVEL_NAMES, sayControl, sayEnd, sayScope, sayWhat } from './say-control.ts'
 
@@ -52,15 +53,16 @@ const scope: Reader<ControlScope> = given => {
 }
 
 async function switchOn(call: RemoteCall): Promise<Answer> {
-  const { client, options, clock, typed } = call
+  const { client, options, clock, terminal, typed } = call
   const input = readInput(call)
   const preview = await client.controls.preview(input)
   const { dryRun } = readOptions(options, { dryRun: isOn })
-  const shows = `${sayControl(preview, clock.now())}\n${sayHolds(preview)}`
-  if (dryRun) return { data: preview, show: () => shows, verdict: 'Nothing was changed.' }
+  const shows = ({ columns }: Pick<Page, 'columns'>): string =>
+    [sayControl(preview, clock.now()), sayHolds(preview)].map(line => wrap(line, columns)).join('\n')
+  if (dryRun) return { data: preview, show: shows, verdict: 'Nothing was changed.' }
   await confirm(call, {
     ask: `switch on ${input.level}`,
-    shows,
+    shows: shows(terminal.err),
     // The one that turns producers away is not said yes to by habit.
     ...(input.level === 'intake-off' && { word: 'intake-off' }),
   })
@@ -68,7 +70,7 @@ async function switchOn(call: RemoteCall): Promise<Answer> {
   return {
     data: control,
     // What it holds has been shown, before the yes.
-    show: () => `switched on ${control.controlId}: ${sayWhat(control, clock.now())}`,
+    show: ({ columns }) => wrap(`switched on ${control.controlId}: ${sayWhat(control, clock.now())}`, columns),
     verdict: 'It is in force within two seconds.',
     next: [typed('kill', 'off', control.controlId)],
   }
@@ -131,7 +133,7 @@ const offCommand: Command = remoteCommand({
     )
     return {
       data: ended,
-      show: () => `ended ${sayControl(ended, clock.now())}`,
+      show: ({ columns }) => wrap(`ended ${sayControl(ended, clock.now())}`, columns),
       verdict: ended.level === 'intake-off' ? 'Tasks are taken in again.' : 'What it held comes back step by step.',
       next: [typed('destinations', 'list')],
     }

@@ -4,7 +4,8 @@ import type { Answer, Argument, Command } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { confirm, YES_OPTION } from '../input/confirm.ts'
-import { isOn, optional, perSecond, readOptions } from '../input/read-options.ts'
+import { given } from '../input/given.ts'
+import { isOn, oneOf, optional, perSecond, readOptions } from '../input/read-options.ts'
 import { asItWasRead } from '../remote/as-it-was-read.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
@@ -22,6 +23,16 @@ const REPLAY_ARGUMENT: Argument = {
 }
 const DETACH_OPTION = { flag: '--detach', say: 'do not wait for its end' }
 
+const STATUSES: readonly Replay['status'][] = [
+  'PLANNING',
+  'PLANNED',
+  'CANARY',
+  'RUNNING',
+  'PAUSED',
+  'STOPPED',
+  'CANCELLED',
+  'FINISHED',
+]
 const GOING: readonly Replay['status'][] = ['CANARY', 'RUNNING']
 const ENDED: readonly Replay['status'][] = ['FINISHED', 'CANCELLED']
 
@@ -122,12 +133,15 @@ const statusCommand: Command = remoteCommand({
   path: ['replay', 'status'],
   summary: 'one replay: what it has sent, what became of it, and what is left',
   arguments: [REPLAY_ARGUMENT],
-  options: [{ flag: '--wait', say: 'wait for its end' }],
-  examples: [`replay status ${EXAMPLE_ID}`],
+  options: [
+    { flag: '--watch', say: 'its bar until it ends; so does --wait' },
+    { flag: '--wait', say: 'wait for its end' },
+  ],
+  examples: [`replay status ${EXAMPLE_ID}`, `replay status ${EXAMPLE_ID} --watch`],
   run: async call => {
-    const { wait } = readOptions(call.options, { wait: isOn })
+    const { wait, watch } = readOptions(call.options, { wait: isOn, watch: isOn })
     const replay = await call.client.replays.get(call.args[0] as string)
-    if (!wait) return answerReplay(call, replay)
+    if (!wait && !watch) return answerReplay(call, replay)
     return answerReplay(
       call,
       await followReplay(call, replay, { statuses: GOING, label: 'replay', doneOf: one => one.counts.sent }),
@@ -138,15 +152,17 @@ const statusCommand: Command = remoteCommand({
 const listCommand: Command = remoteCommand({
   path: ['replay', 'list'],
   summary: 'replays, the newest first',
-  options: LIST_OPTIONS,
-  examples: ['replay list'],
-  run: call =>
-    answerList(call, {
-      listing: call.client.replays.list(),
+  options: [{ flag: '--status <status>', say: 'in this status', choices: STATUSES }, ...LIST_OPTIONS],
+  examples: ['replay list', 'replay list --status RUNNING'],
+  run: call => {
+    const { status } = readOptions(call.options, { status: optional(oneOf(...STATUSES)) })
+    return answerList(call, {
+      listing: call.client.replays.list(given({ status })),
       idOf: ({ replayId }) => replayId,
       tableOf: replays => replayTable(replays, call.clock.now()),
-      noun: 'replays',
-    }),
+      noun: status === undefined ? 'replays' : `replays are ${status}`,
+    })
+  },
 })
 
 export const REPLAYS: readonly Command[] = [

@@ -27,7 +27,7 @@ export async function followReplay(
   })
   const forget = terminal.onInterrupt?.(() =>
     terminal.tell(
-      `\nstopped watching; the replay goes on\ntry  ${typed('replay', 'status', begun.replayId)}\n     ${typed('replay', 'pause', begun.replayId)}\n`,
+      `\nstopped watching; the replay goes on\ntry  ${typed('replay', 'status', begun.replayId, '--watch')}\n     ${typed('replay', 'pause', begun.replayId)}\n`,
     ),
   )
   try {

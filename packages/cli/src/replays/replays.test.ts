@@ -106,6 +106,12 @@ describe('replay', () => {
       new RegExp(`It goes on: 0 of 4 sent.* ${url} is held by paused, for another \\S+ min: INC-2231\\.`),
     )
     assert.match(stderr, new RegExp(`secondwind resume ${url} --ramp 5min`))
+    const listed = async (status: string): Promise<string> =>
+      (await inPipe(['replay', 'list', '--status', status, '--ids'])).stdout
+    assert.deepEqual([await listed('CANCELLED'), await listed('canary')], ['', `${replayId}\n`])
+    const watched = inPipe(['replay', 'status', replayId, '--watch', '--json'])
+    await client.destinations.resume(url)
+    assert.equal((JSON.parse((await watched).stdout) as Replay).status, 'FINISHED')
   })
 
   it('refuses an empty filter, and asks before it cancels', async () => {

@@ -2,15 +2,15 @@ import type { RetryTask } from '@secondwind/client'
 import { sayDistance, whenCell } from '../output/say-time.ts'
 import type { Table } from '../terminal/table.ts'
 
-/** One line for each task: what it is, and what comes next. */
+/** One line for each task: what it is, and what comes next. Where there is little room, how it goes before where to. */
 export function taskTable(tasks: readonly RetryTask[], now: number): Table {
   return {
     columns: [
       { name: 'taskId' },
       { name: 'status' },
-      { name: 'destination', isProse: true },
-      { name: 'last', field: 'errorCode', isProse: true, dropOrder: 6 },
-      { name: 'attempts', field: 'attemptNumber', align: 'right', dropOrder: 4 },
+      { name: 'destination', isProse: true, dropOrder: 4 },
+      { name: 'last', field: 'errorCode', isProse: true },
+      { name: 'attempts', field: 'attemptNumber', align: 'right' },
       { name: 'next', field: 'nextAttemptAt', dropOrder: 5 },
       { name: 'ended', field: 'endedAt', dropOrder: 3 },
       { name: 'call', field: 'targetUrl', dropOrder: 2 },

@@ -202,6 +202,27 @@ describe('one task', () => {
     assert.equal((JSON.parse(again.stdout) as RetryTask).status, 'CANCELLED')
   })
 
+  it('is shown with whom it tells of its end, and the name of its body', async () => {
+    const { aTask, client, url, atTerminal } = await aService()
+    const { bodyRef } = await client.bodies.upload(Buffer.from('hello'))
+    const callbackUrl = `${url}/_flaky/200`
+    const { taskId } = await aTask('200', { delayMs: 3_600_000, bodyRef, callbackUrl })
+    const page = (await atTerminal(['tasks', 'get', taskId], { columns: 160 })).stdout
+    assert.ok(page.includes(`5 bytes, ${bodyRef}`) && page.includes(`callback   ${callbackUrl}`), page)
+  })
+
+  it('in a list of 80 columns has its attempts, its last error and its next attempt', async () => {
+    const { aTask, client, atTerminal } = await aService()
+    const { taskId } = await aTask('503x9', {
+      policy: { maxAttempts: 9, initialDelayMs: 3_600_000, jitterType: 'NONE' },
+    })
+    for await (const { attemptNumber, status } of client.follow(taskId))
+      if (attemptNumber > 0 && status === 'PENDING') break
+    const [heading, row] = (await atTerminal(['tasks', 'list'], { columns: 80 })).stdout.split('\n')
+    assert.match(heading!, /^TASKID +STATUS +LAST +ATTEMPTS +NEXT$/)
+    assert.match(row!, new RegExp(`^${taskId} +PENDING +http-503 +1 +in `))
+  })
+
   it('that has succeeded is not asked about, and refused with what it is', async () => {
     const { aTask, client, atTerminal } = await aService()
     const { taskId } = await client.waitFor((await aTask('200')).taskId)
