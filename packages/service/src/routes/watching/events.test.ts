@@ -1,6 +1,11 @@
+import { virtualClock } from '@secondwind/resilience/testing'
 import assert from 'node:assert/strict'
-import { describe, it } from 'vitest'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, it, onTestFinished } from 'vitest'
 import { LOCAL_CALLER } from '../../access/caller.ts'
+import { openMemoryStore } from '../../stores/memory/memory-store.ts'
+import type { TaskStore } from '../../stores/task-store.ts'
 import { aChange, numbered, toldIn } from '../../telemetry/stream/stream.test-kit.ts'
 import { guarded } from '../access/guarded.test-kit.ts'
 import { attempt, refusalOf, serve, TASK, type ServeOptions } from '../api.test-kit.ts'
@@ -14,6 +19,8 @@ async function turn(served: Awaited<ReturnType<typeof serve>>, ...listening: Lis
     listening.map(({ until }, place) => until(text => text.length > before[place]! && text.endsWith('\n\n'))),
   )
 }
+
+const EVENTS = 'GET /events HTTP/1.1\r\nhost: localhost\r\n\r\n'
 
 /** Who asks is said by a header, as a key would. */
 const WITH_TENANTS: ServeOptions = {
@@ -171,6 +178,35 @@ describe('GET /events', () => {
     assert.ok(Number(answer.headers['retry-after']) >= 10)
     first.leave()
     for (;;) if ((await served.ask('GET', '/events')).status === 200) break
+  })
+
+  it('gives one connection one place, however many requests are sent ahead on it', async () => {
+    const served = await serve({ streamLimits: { listeners: 2 } })
+    const greedy = connect(served.port, '127.0.0.1')
+    onTestFinished(() => void greedy.destroy())
+    greedy.write(EVENTS.repeat(50))
+    await once(greedy, 'data')
+    // Another request on another connection is read after all of these.
+    await served.ask('GET', '/healthz')
+    const { response } = await listenTo(served.port)
+    assert.equal(response.statusCode, 200)
+  })
+
+  it('takes a place back when the connection closes, even before the stream could begin', async () => {
+    const store: TaskStore = {
+      ...openMemoryStore({ clock: virtualClock() }),
+      list: () => new Promise(() => {}),
+    }
+    const served = await serve({ store, streamLimits: { listeners: 1 } })
+    const { stream } = served.live
+    const hearer = { tenant: 'default', isOperator: true }
+    const waiting = connect(served.port, '127.0.0.1')
+    waiting.write(`GET /retry-tasks HTTP/1.1\r\nhost: localhost\r\n\r\n${EVENTS}`)
+    while (stream.hasRoom(hearer)) await served.ask('GET', '/healthz')
+    waiting.destroy()
+    // A test that waits in vain ends by its own time-out.
+    while (!stream.hasRoom(hearer)) await served.ask('GET', '/healthz')
+    assert.ok(stream.hasRoom(hearer))
   })
 
   it('leaves room for another tenant, and for an operator, however often one asks', async () => {

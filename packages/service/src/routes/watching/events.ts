@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { Type } from 'typebox'
 import type { Outlet } from '../../telemetry/stream/listener.ts'
 import { EVENT_TYPES, type EventType } from '../../telemetry/stream/stream-event.ts'
@@ -59,6 +60,8 @@ const RECONNECT_MS = 1_000
 export function addEvents(api: FastifyInstance, context: ApiContext): void {
   const { live, random, isStillAllowed = async () => true } = context
   const { stream } = live
+  /** Connections that carry a stream: what was sent ahead on them is not answered before its end, and takes no place. */
+  const listening = new WeakSet<Socket>()
   // Those who listen never leave by themselves, and would keep the server open.
   api.addHook('preClose', async () => stream.close())
   api.get<EventsRoute>(
@@ -89,6 +92,11 @@ export function addEvents(api: FastifyInstance, context: ApiContext): void {
     async (request, reply) => {
       const caller = callerOf(request)
       const { tenant, isOperator } = caller
+      const { socket } = request.raw
+      if (listening.has(socket))
+        throw new Refusal('bad-http', {
+          detail: 'A connection carries one stream, which ends with it: open another connection for the next.',
+        })
       if (!stream.hasRoom({ tenant, isOperator }))
         throw new Refusal('too-many-listeners', {
           detail:
@@ -105,7 +113,15 @@ export function addEvents(api: FastifyInstance, context: ApiContext): void {
         outlet: outletOf(response),
         isStillAllowed: () => isStillAllowed(caller),
       })
-      response.on('close', () => leave?.())
+      listening.add(socket)
+      const end = (): void => {
+        listening.delete(socket)
+        socket.off('close', end)
+        leave?.()
+      }
+      response.once('close', end)
+      // Behind an answer that is still to come a response has no socket yet, and does not hear that it is gone.
+      socket.once('close', end)
     },
   )
 }
