@@ -336,6 +336,7 @@ const CODES: { readonly [code in ProblemCode]: true } = {
   'too-many-replays': true,
   'headers-too-large': true,
   'internal-error': true,
+  'too-many-lists': true,
   'too-many-listeners': true,
   'not-ready': true,
   'store-full': true,

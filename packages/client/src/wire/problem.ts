@@ -66,6 +66,7 @@ export type ProblemCode =
   | 'too-many-replays'
   | 'headers-too-large'
   | 'internal-error'
+  | 'too-many-lists'
   | 'too-many-listeners'
   | 'not-ready'
   | 'store-full'

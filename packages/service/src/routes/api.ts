@@ -29,6 +29,7 @@ import { addReplays } from './replays/replay-routes.ts'
 import { foreign, guardJsonRequests, guardRequests } from './requests/guard.ts'
 import { knowCallers } from './requests/caller.ts'
 import { readJsonBodies } from './requests/json-body.ts'
+import { boundLists } from './requests/list-places.ts'
 import { createRequestIds } from './requests/request-ids.ts'
 import { AJV_OPTIONS } from './requests/validation.ts'
 import { addMetrics, addServiceState } from './service-state.ts'
@@ -103,6 +104,7 @@ function addRoutes(api: FastifyInstance, context: ApiContext): void {
   const intake = { policies, limit: createIntakeLimit(limits, clock, random), turn: createSharedTurn() }
   void api.register(async scope => {
     guardJsonRequests(scope, context)
+    boundLists(scope, random)
     readJsonBodies(scope)
     addSubmitTask(scope, context, intake)
     addTaskLists(scope, context)

@@ -1,7 +1,7 @@
 import type { FastifySchema } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { Scope } from '../../access/caller.ts'
-import type { ResponseSchema } from './answers.ts'
+import { refusals, type ResponseSchema } from './answers.ts'
 
 export type Tag = (typeof TAGS)[number]
 
@@ -44,9 +44,16 @@ export const KEY_SCHEME = 'key'
 export function operation({ scope, isForOperators, ...described }: Operation): FastifySchema {
   return {
     ...described,
+    ...(isList(described) && { response: { ...described.response, ...refusals(429) } }),
     ...(scope !== 'none' && { security: [{ [KEY_SCHEME]: [] }] }),
     ...({ 'x-scope': scope, ...(isForOperators && { 'x-for-operators': true }) } as FastifySchema),
   }
+}
+
+/** Whether it answers with a page of many: so many of these may be under way at once. */
+export function isList(schema: FastifySchema | undefined): boolean {
+  const { properties } = (schema?.querystring ?? {}) as { readonly properties?: object }
+  return properties !== undefined && 'cursor' in properties
 }
 
 /** What was said of a route where it was described; of what is no operation everybody may ask. */
