@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createClient } from '@secondwind/client'
 import { DEFAULT_CONFIG, startService } from '@secondwind/service'
@@ -22,11 +23,20 @@ function linesBelow(heading: string): string[] {
   return Array.from(section.matchAll(/^( *)```sh\n(.*?)^ *```/gms), ([, , lines]) => lines!)
 }
 
+const QUIET = { isDevelopment: true, log: () => {}, logLevel: 'error' } as const
+const MAIN = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
+
+/** A line that has the program in it. */
+async function pasteLine(line: string, folder: string): Promise<void> {
+  const program = `secondwind() { '${process.execPath}' --conditions=@secondwind/source '${MAIN}' "$@"; }`
+  await run('sh', ['-e', '-c', `${program}\n${line}`], { cwd: folder })
+}
+
 /** A service whose directory is `./data` of the folder in which lines are run. */
 async function atWork() {
   const folder = mkdtempSync(join(tmpdir(), 'secondwind-operations-'))
   const config = { ...DEFAULT_CONFIG, port: 0, data: join(folder, 'data') }
-  const service = await startService({ config, isDevelopment: true, log: () => {}, logLevel: 'error' })
+  const service = await startService({ config, ...QUIET })
   onTestFinished(async () => {
     await service.stop()
     rmSync(folder, { recursive: true, force: true })
@@ -113,12 +123,31 @@ describe('the page on operations', () => {
     assert.match(await refused.text(), /"code":"scope-missing"/)
   })
 
-  it('has lines that back up a running service, for nobody else to read', async ({ skip }) => {
-    if (spawnSync('sqlite3', ['--version']).status !== 0) skip('no sqlite3 on this machine')
-    const { paste, folder, client } = await atWork()
-    await client.bodies.upload('a large body '.repeat(10_000))
-    await paste('Backup')
-    for (const copy of ['backup.db', 'backup-bodies'])
-      assert.equal(statSync(join(folder, copy)).mode & 0o077, 0, `others can read ${copy}`)
+  it('has lines that back up a running service for nobody else to read, and restore it whole', async () => {
+    const { folder, client, service } = await atWork()
+    const bodyText = 'a large body '.repeat(10_000)
+    const { bodyRef } = await client.bodies.upload(bodyText)
+    const { taskId } = await client.tasks.enqueue({
+      targetUrl: `${service.url}/_flaky/503x1`,
+      bodyRef,
+      delayMs: 3_600_000,
+    })
+    const [backup, restore] = linesBelow('Backup')
+    const others = Array.from({ length: 1_000 }, () => ({
+      targetUrl: `${service.url}/_flaky/503x1`,
+      delayMs: 3_600_000,
+    }))
+    await Promise.all([pasteLine(backup!, folder), client.tasks.enqueueMany(others)])
+    await service.stop()
+    await pasteLine(restore!, folder)
+    for (const directory of ['backup', 'data'])
+      for (const path of ['', 'tasks.db', 'bodies'])
+        assert.equal(statSync(join(folder, directory, path)).mode & 0o077, 0, `others can read ${directory}/${path}`)
+    const again = await startService({ config: { ...DEFAULT_CONFIG, port: 0, data: join(folder, 'data') }, ...QUIET })
+    onTestFinished(() => again.stop())
+    const restored = createClient({ url: again.url })
+    assert.equal((await restored.tasks.get(taskId)).status, 'PENDING')
+    assert.equal(new TextDecoder().decode(await restored.bodies.get(bodyRef)), bodyText)
+    await assert.rejects(pasteLine(backup!, folder), /store-in-use.*is there already/s)
   })
 })

@@ -18,6 +18,7 @@ import { tiersCommand } from './lab/tiers.ts'
 import { POLICIES } from './policies/commands.ts'
 import { REPLAYS } from './replays/commands.ts'
 import { seriesCommand } from './series/series.ts'
+import { backupCommand } from './service/backup.ts'
 import { SERVICE } from './service/commands.ts'
 import { STEERING } from './steering/commands.ts'
 import { TASKS } from './tasks/commands.ts'
@@ -36,6 +37,7 @@ const LAB: readonly Command[] = [
 
 const ALL: readonly Command[] = [
   ...SERVICE,
+  backupCommand,
   doctorCommand,
   ...TASKS,
   ...BODIES,

@@ -1,4 +1,5 @@
 /** The service as a program starts it, and the words of its tasks. */
+export { backUp, type BackupAsk } from './backup.ts'
 export { CONFIG_SETTING, DEFAULT_CONFIG, readConfig, SETTINGS, variableOf } from './config.ts'
 export type { ConfigCheck, GivenSettings, ServiceConfig, Setting, StoreKind } from './config.ts'
 export { startService, type Service, type ServiceOptions } from './service.ts'

@@ -11,6 +11,9 @@ import { openSqliteStore } from './stores/sqlite/sqlite-store.ts'
 import { uptimeMs } from './stores/store-clock.ts'
 import { StoreUnavailableError, type TaskStore } from './stores/task-store.ts'
 
+/** Beside the data file. */
+export const BODIES_DIRECTORY = 'bodies'
+
 export async function openStore(config: ServiceConfig): Promise<TaskStore> {
   if (config.store === 'memory') return openMemoryStore({ clock: systemClock, bootMs: uptimeMs })
   try {
@@ -26,7 +29,7 @@ export async function openStore(config: ServiceConfig): Promise<TaskStore> {
 export async function openBodies({ store: kind, data }: ServiceConfig, store: TaskStore): Promise<BodyStore> {
   if (kind === 'memory') return openMemoryBodies({ clock: systemClock })
   try {
-    return await openDirectoryBodies({ directory: join(data, 'bodies') })
+    return await openDirectoryBodies({ directory: join(data, BODIES_DIRECTORY) })
   } catch (error) {
     await store.close()
     if (!(error instanceof StoreUnavailableError)) throw error

@@ -1,0 +1,108 @@
+/**
+ * A copy of a data directory, while the service works in it.
+ *
+ *  1. The file first, then the bodies: a body is on the disk before its task is, so that all that the copy names is in it.
+ *  2. It has its name when it is whole: what was cut off is called `….partial`, and taken for nothing.
+ *  3. Nobody else can read it, as nobody can read the directory.
+ */
+import { closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
+import { copyFile, readdir } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { BODIES_DIRECTORY } from './open-stores.ts'
+import { connect } from './stores/sqlite/file/connection.ts'
+import { DATA_FILE, sayingWhy } from './stores/sqlite/file/file.ts'
+import { StoreUnavailableError } from './stores/task-store.ts'
+
+export interface BackupAsk {
+  /** The directory of the service. */
+  readonly data: string
+  /** Where the copy is made; there must be nothing. */
+  readonly to: string
+}
+
+const CUT_OFF = 'a backup is under way, or was cut off: then remove it, or choose another name'
+
+/** Somebody checkpoints the log at this moment: they are done soon. */
+const BUSY_TIMEOUT_MS = 10_000
+
+/** Throws a `StoreUnavailableError` that says what to do; then there is no copy. */
+export async function backUp({ data, to }: BackupAsk): Promise<void> {
+  const source = join(data, DATA_FILE)
+  if (!existsSync(source)) throw new StoreUnavailableError('store-unreachable', `there is no ${DATA_FILE} in ${data}`)
+  const partial = `${to}.partial`
+  if (existsSync(to)) throw new StoreUnavailableError('store-in-use', `${to} is there already; choose another name`)
+  if (existsSync(partial)) throw new StoreUnavailableError('store-in-use', `${partial} is there already; ${CUT_OFF}`)
+  sayingWhy(partial, () => mkdirSync(partial, { mode: 0o700 }))
+  try {
+    copyData(source, join(partial, DATA_FILE))
+    await copyBodies(join(data, BODIES_DIRECTORY), join(partial, BODIES_DIRECTORY))
+    keep(partial)
+    renameSync(partial, to)
+    keep(dirname(resolve(to)))
+  } catch (error) {
+    rmSync(partial, { recursive: true, force: true })
+    throw error
+  }
+}
+
+function copyData(source: string, copy: string): void {
+  // SQLite takes an empty file that is there, and leaves its mode as it is.
+  closeSync(openSync(copy, 'wx', 0o600))
+  sayingWhy(source, () => {
+    const connection = connect(source, { readOnly: true, busyTimeoutMs: BUSY_TIMEOUT_MS })
+    try {
+      // One moment of it, however long that takes and whatever is written meanwhile; copying pages would begin anew each time.
+      connection.write('vacuum into ?')(copy)
+    } finally {
+      connection.close()
+    }
+  })
+  sayingWhy(copy, () => {
+    const connection = connect(copy, { readOnly: true, busyTimeoutMs: 0 })
+    try {
+      const [found] = connection.row<[string]>('pragma integrity_check')()!
+      if (found !== 'ok') throw new StoreUnavailableError('store-corrupt', `the copy is damaged: ${found}`)
+    } finally {
+      connection.close()
+    }
+  })
+  keep(copy)
+}
+
+/** Those that have arrived; what is swept meanwhile is needed by nobody. */
+async function copyBodies(from: string, to: string): Promise<void> {
+  if (!existsSync(from)) return
+  mkdirSync(to, { mode: 0o700 })
+  for (const folder of await readdir(from)) {
+    if (!ARRIVED.test(folder)) continue
+    mkdirSync(join(to, folder), { mode: 0o700 })
+    for (const file of await readdir(join(from, folder))) {
+      const copy = join(to, folder, file)
+      if (await copyUnlessGone(join(from, folder, file), copy)) keep(copy)
+    }
+    keep(join(to, folder))
+  }
+  keep(to)
+}
+
+const ARRIVED = /^[\da-f]{2}$/
+
+async function copyUnlessGone(from: string, to: string): Promise<boolean> {
+  try {
+    await copyFile(from, to, constants.COPYFILE_EXCL)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
+  }
+}
+
+/** On the disk, not only in the memory of the machine: a copy that a loss of power takes is none. */
+function keep(path: string): void {
+  const handle = openSync(path, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
