@@ -104,7 +104,7 @@ function addRoutes(api: FastifyInstance, context: ApiContext): void {
   const intake = { policies, limit: createIntakeLimit(limits, clock, random), turn: createSharedTurn() }
   void api.register(async scope => {
     guardJsonRequests(scope, context)
-    boundLists(scope, random)
+    boundLists(scope, context)
     readJsonBodies(scope)
     addSubmitTask(scope, context, intake)
     addTaskLists(scope, context)

@@ -68,6 +68,8 @@ export interface ApiLimits {
   readonly intakePerSecond?: number
   /** Of callers, at once; whoever comes beyond is hung up on. */
   readonly connections: number
+  /** Lists under way at once, shared by all tenants. */
+  readonly lists: number
   /** A request has arrived within it, or is given up. */
   readonly requestTimeoutMs: number
 }
@@ -83,6 +85,9 @@ export const DEFAULT_LIMITS: ApiLimits = {
     bodyBytes: 10_737_418_240, // ten more
   },
   connections: 1_000, // what a process of 2 000 descriptors can spare
+  // Ten seconds of reading: whoever asks for many waits in its own line, and one who waits asks for no more meanwhile. A
+  // refusal costs the event loop more than a wait does.
+  lists: 1_000,
   requestTimeoutMs: 30_000, // the largest batch over a slow line
 }
 

@@ -1,21 +1,18 @@
-import type { Random } from '@secondwind/resilience'
 import { shares } from '@secondwind/resilience/rules'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { EVERY_TENANT } from '../../task/lane.ts'
 import { comeBackAfter, Refusal } from '../answers/refusal.ts'
+import type { ApiContext } from '../context.ts'
 import { isList } from '../schemas/operation.ts'
 import { callerOf } from './caller.ts'
-
-/** Under way at once, those that wait for their turn to be read included: a second or two of reading. */
-const MOST_LISTS = 200
 
 const FULL_WAIT_MS = 1_000
 
 /**
- * Bounds how many lists are under way. Places are shared as slots are: a tenant takes nine times what it leaves free, so that
+ * Bounds how many lists are under way, those that wait for their turn included. Places are shared as slots are: a tenant takes nine times what it leaves free, so that
  * there is one for the next; operators count as one more.
  */
-export function boundLists(api: FastifyInstance, random: Random): void {
+export function boundLists(api: FastifyInstance, { limits, random }: Pick<ApiContext, 'limits' | 'random'>): void {
   const underWay = new Map<string, number>()
   const readers = new WeakMap<FastifyRequest, string>()
   let taken = 0
@@ -29,11 +26,11 @@ export function boundLists(api: FastifyInstance, random: Random): void {
     if (!isList(request.routeOptions.schema)) return done()
     const { tenant, isOperator } = callerOf(request)
     const reader = isOperator ? EVERY_TENANT : tenant
-    const holding = { free: MOST_LISTS - taken, ofTenant: underWay.get(reader) ?? 0, ofLane: 0 }
+    const holding = { free: limits.lists - taken, ofTenant: underWay.get(reader) ?? 0, ofLane: 0 }
     if (shares.mostFor(holding) <= 0)
       return done(
         new Refusal('too-many-lists', {
-          detail: `${MOST_LISTS} lists may be under way, and of one tenant no more than leave some for others. Read one page after the other.`,
+          detail: `${limits.lists} lists may be under way, and of one tenant no more than leave some for others. Read one page after the other.`,
           headers: comeBackAfter(FULL_WAIT_MS, random()),
         }),
       )
