@@ -147,12 +147,13 @@ describe('secondwind serve', () => {
   })
 
   it('refuses to be reached from elsewhere without keys, and keeps all else that was typed', async () => {
-    const { exitCode, stderr } = await secondwind(['serve', '--host', '0.0.0.0', '--port', '0', '--concurrency', '3'])
+    const data = temporaryDirectory()
+    const { exitCode, stderr } = await secondwind(['serve', '--host', '0.0.0.0', '--port', '0', '--data', data])
     assert.equal(exitCode, 2)
     assert.match(stderr, /^error no-keys[^]* > admin\.key && chmod 600 admin\.key\n/)
     assert.match(
       stderr,
-      /\n {7}secondwind serve --host 0\.0\.0\.0 --port 0 --concurrency 3 --admin-key-file admin\.key\n/,
+      new RegExp(`\n {7}secondwind serve --host 0\\.0\\.0\\.0 --port 0 --data ${data} --admin-key-file admin\\.key\n`),
     )
   })
 
