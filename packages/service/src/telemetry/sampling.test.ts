@@ -14,6 +14,12 @@ function countersOf(lane: string, parts: Partial<LaneCounters> = {}): LaneCounte
   return { lane, ...none, ...parts }
 }
 
+function lanesOf(tenant: string, count: number): LaneCounters[] {
+  return Array.from({ length: count }, (_, n) =>
+    countersOf(laneKey({ tenant, destination: `http://${n}` }), { pending: 1 }),
+  )
+}
+
 function setting(lanes: LaneCounters[]) {
   const { clock, stream, listen } = streaming()
   const series = new SeriesBook({ now: () => clock.now() })
@@ -99,16 +105,21 @@ describe('once a second', () => {
   })
 
   it('no more than a thousand lanes are looked at; the others come in the next seconds', async () => {
-    const lanes = Array.from({ length: 1_500 }, (_, n) =>
-      countersOf(laneKey({ tenant: 'default', destination: `http://${n}` }), { pending: 1 }),
-    )
-    const { clock, listen, see, asked } = setting(lanes)
-    see({ breaker: 'open' }, lanes[1_400]!.lane)
+    const lanes = lanesOf('default', 1_500)
+    const { clock, series, see, asked } = setting(lanes)
+    see({ hold: { reason: 'paused' }, oldestDueAt: clock.now() }, lanes[1_400]!.lane)
+    await clock.advance(1_200)
+    assert.deepEqual([asked.length, series.lastSecond('default', 'http://1400').held], [5, 0])
+    await clock.advance(1_900)
+    assert.deepEqual([asked.length, series.lastSecond('default', 'http://1400').held], [13, 1])
+  })
+
+  it('whoever listens hears of its own lanes in that second, however many others have', async () => {
+    const { clock, listen, see } = setting([...lanesOf('another', 5_000), countersOf(A, { pending: 1 })])
+    see({ breaker: 'open' })
     const { ear } = listen({ filter: { types: ['destination'] } })
     await clock.advance(1_200)
-    assert.deepEqual([asked.length, ear.heard.length], [5, 0])
-    await clock.advance(1_200)
-    assert.deepEqual([asked.length, ear.heard.length], [8, 1])
+    assert.deepEqual(ear.heard.map(toldIn), [{ destination: 'http://a', breaker: 'open' }])
   })
 
   it('a store that is slow is not asked again before it has answered; one that fails is asked in the next second', async () => {

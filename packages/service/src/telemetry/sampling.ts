@@ -68,8 +68,9 @@ export class Sampling implements Alarm {
   async #look(): Promise<void> {
     this.#isLooking = true
     try {
-      await this.#lookAtLanes()
-      await this.#tellCounters()
+      const heard = await this.#lanesOfListeners()
+      this.#note([...heard.values(), await this.#lanesInTurn()])
+      this.#tellCounters(heard)
     } catch {
       // A store that cannot answer is told of elsewhere; here a second is missing.
     } finally {
@@ -77,11 +78,26 @@ export class Sampling implements Alarm {
     }
   }
 
-  async #lookAtLanes(): Promise<void> {
+  /** Whoever listens hears of its own lanes at once, however many others have. */
+  async #lanesOfListeners(): Promise<ReadonlyMap<string, Page>> {
+    const lanesOf = new Map<string, Page>()
+    for (const { feed } of this.#options.stream.wanting(['destination', 'counters']))
+      if (!lanesOf.has(feed.tenant))
+        lanesOf.set(feed.tenant, await this.#read({ pages: PAGES_OF_TENANT, tenant: feed.tenant }))
+    return lanesOf
+  }
+
+  /** Some of all, where the last look ended. */
+  async #lanesInTurn(): Promise<Page> {
+    const page = await this.#read({ pages: PAGES_PER_LOOK, cursor: this.#cursor })
+    this.#cursor = page.nextCursor
+    return page
+  }
+
+  #note(pages: readonly Page[]): void {
     const { dispatching, series, now } = this.#options
-    const { items, nextCursor } = await this.#read({ pages: PAGES_PER_LOOK, cursor: this.#cursor })
-    this.#cursor = nextCursor
-    const readings = items.map(counters => ({ counters, view: dispatching.view(counters.lane) }))
+    const lanes = new Map(pages.flatMap(({ items }) => items).map(counters => [counters.lane, counters]))
+    const readings = [...lanes.values()].map(counters => ({ counters, view: dispatching.view(counters.lane) }))
     series.held(readings.flatMap(reading => heldOf(reading, now()) ?? []))
     for (const { view } of readings) if (view !== undefined) this.#tellGates(view)
   }
@@ -98,14 +114,14 @@ export class Sampling implements Alarm {
     this.#options.stream.tell({ tenant, type: 'destination', destination, data })
   }
 
-  async #tellCounters(): Promise<void> {
+  #tellCounters(lanesOf: ReadonlyMap<string, Page>): void {
     const { stream, series, now } = this.#options
-    const lanesOf = new Map<string, Page>()
-    for (const audience of stream.wantingCounters()) {
+    for (const audience of stream.wanting(['counters'])) {
       const { tenant } = audience.feed
+      const lanes = lanesOf.get(tenant)
+      // Who came while the lanes were read hears them in the next second.
+      if (lanes === undefined) continue
       const { destination } = audience.filter
-      const lanes = lanesOf.get(tenant) ?? (await this.#read({ pages: PAGES_OF_TENANT, tenant }))
-      lanesOf.set(tenant, lanes)
       const lastSecond = series.lastSecond(tenant, destination)
       const counters: Counters = { at: now(), ...sumOf(lanes, destination), lastSecond }
       audience.tellCounters(counters)

@@ -29,7 +29,7 @@ export class Audience {
     this.cursor = feed.newest
   }
 
-  wants(type: 'counters'): boolean {
+  wants(type: 'counters' | 'destination'): boolean {
     const { types, taskId } = this.filter
     return types === undefined ? taskId === undefined : types.includes(type)
   }

@@ -115,10 +115,10 @@ export class EventStream implements Alarm {
     return () => this.#leave(audience, listener)
   }
 
-  /** Whose counters are waited for. */
-  wantingCounters(): readonly Audience[] {
+  /** Who waits for what is looked at once a second. */
+  wanting(types: readonly ('counters' | 'destination')[]): readonly Audience[] {
     const all = [...this.#audiences.values()].flatMap(audiences => [...audiences.values()])
-    return all.filter(audience => audience.wants('counters'))
+    return all.filter(audience => types.some(type => audience.wants(type)))
   }
 
   ring(): void {
