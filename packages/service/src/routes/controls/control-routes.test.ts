@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { virtualClock } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
+import { openMemoryStore } from '../../stores/memory/memory-store.ts'
 import { serve, TASK, type Served } from '../api.test-kit.ts'
 
 const STORM = { level: 'retries-off', scope: { kind: 'all' }, reason: 'INC-2231' }
@@ -33,6 +35,14 @@ describe('POST /controls', () => {
     assert.deepEqual((await ask('GET', `/controls/${controlId}`)).json, answer.json)
     const { items } = await store.auditTrail({ limit: 10, action: 'control.create' })
     assert.deepEqual([items[0]!.actor, items[0]!.subject, items[0]!.reason], ['local', controlId, 'INC-2231'])
+  })
+
+  it('is in force even where what it holds cannot be counted', async () => {
+    const clock = virtualClock()
+    const laneCounters = async (): Promise<never> => Promise.reject(new Error('nobody can count'))
+    const { ask } = await serve({ clock, store: { ...openMemoryStore({ clock }), laneCounters } })
+    const { status, json } = await ask('POST', '/controls', { body: STORM })
+    assert.deepEqual([status, json.isInForce, json.holds], [201, true, undefined])
   })
 
   it('is not ended with 412 when it is another version than the one that was read', async () => {

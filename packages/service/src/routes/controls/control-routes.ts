@@ -67,14 +67,16 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
       const caller = callerOf(request)
       const read = await readControl(request.body, caller, context, policies)
       const control: Control = { ...read, controlId: newId(clock.now(), random) }
-      const holds = await holdsOf(control, caller, storeFor(caller))
-      if (request.body.preview === true) return reply.send(previewOf(control, holds))
+      const count = () => holdsOf(control, caller, storeFor(caller))
+      if (request.body.preview === true) return reply.send(previewOf(control, await count()))
       const made = await writeControl(
         { control, ifVersion: 0, caller, action: 'control.create', reason: control.reason },
         context,
       )
+      // Counted afterwards: a kill switch waits for nothing. What cannot be counted is held all the same.
+      const holds = await count().catch(() => undefined)
       void reply.code(201).header('location', `/controls/${control.controlId}`)
-      return sendControl(reply, { ...controlView(made, clock.now()), holds })
+      return sendControl(reply, { ...controlView(made, clock.now()), ...(holds && { holds }) })
     },
   )
 
