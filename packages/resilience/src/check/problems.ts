@@ -48,6 +48,10 @@ export function numberBetween(from: number, to: number): FieldCheck {
 
 export const flag: FieldCheck = value => (typeof value === 'boolean' ? undefined : 'true or false')
 
+export const aFunction: FieldCheck = value => (typeof value === 'function' ? undefined : 'a function')
+
+export const anObject: FieldCheck = value => (isRecord(value) ? undefined : 'an object')
+
 export function oneOf(...words: readonly unknown[]): FieldCheck {
   return value => (words.includes(value) ? undefined : `one of ${words.join(', ')}`)
 }

@@ -1,7 +1,7 @@
-import { wholeNumber, type FieldCheck } from '../check/problems.ts'
+import { aFunction, wholeNumber, type FieldCheck } from '../check/problems.ts'
 import type { Exhausted } from '../retry/exhausted.ts'
 import type { RetryPolicyInput } from '../retry/policy.ts'
-import { checkOptions, FUNCTION, WIRE_FIELDS, type CallWords, type WireOptions } from '../wire/options.ts'
+import { checkOptions, WIRE_FIELDS, type CallWords, type WireOptions } from '../wire/options.ts'
 
 /** `fetch`, to be called like the one it stands in for. `A` is what `onExhausted` puts in the place of a failure. */
 export interface RetryingFetch<A = never> {
@@ -50,8 +50,8 @@ export function checkFetchOptions(options: unknown): void {
 
 const OPTION_FIELDS: { readonly [option in keyof FetchOptions]-?: FieldCheck } = {
   ...WIRE_FIELDS,
-  onExhausted: FUNCTION,
-  fetch: FUNCTION,
+  onExhausted: aFunction,
+  fetch: aFunction,
   maxReplayBytes: wholeNumber(0, Number.MAX_SAFE_INTEGER),
 }
 

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http'
+import { aFunction } from '../check/problems.ts'
 import { systemClock } from '../ports/system-clock.ts'
 import { compilePolicy, frozenCopy } from '../retry/compile.ts'
 import type { Exhausted } from '../retry/exhausted.ts'
 import type { RetryPolicyInput } from '../retry/policy.ts'
 import { ExpectedCalls } from '../wire/expected-call.ts'
-import { checkOptions, FUNCTION, WIRE_FIELDS, type WireOptions } from '../wire/options.ts'
+import { checkOptions, WIRE_FIELDS, type WireOptions } from '../wire/options.ts'
 import { carryOut, type WireClient } from '../wire/run.ts'
 import { readCall, type HttpInit } from './call.ts'
 import { Sender } from './send.ts'
@@ -28,7 +29,7 @@ export function createRequest<A = never>(
   options: HttpOptions<A> = {},
 ): RetryingRequest<A> {
   const compiled = compilePolicy(policy)
-  checkOptions('createRequest', options, { ...WIRE_FIELDS, onExhausted: FUNCTION }, WRONG_WORDS)
+  checkOptions('createRequest', options, { ...WIRE_FIELDS, onExhausted: aFunction }, WRONG_WORDS)
   const ownPolicy = frozenCopy(policy)
   const { onExhausted, sendHeaders = true, ports } = options
   const client: WireClient<IncomingMessage, A> = {

@@ -1,10 +1,13 @@
 import type { Budget } from '../budget/budget.ts'
 import type { BudgetPolicy } from '../budget/policy.ts'
 import {
+  aFunction,
+  anObject,
   checkFields,
   flag,
   isRecord,
   milliseconds,
+  oneOf,
   wholeNumber,
   type FieldCheck,
   type Problem,
@@ -73,15 +76,11 @@ export interface CheckedDefinition<F, A, R> {
 /** More than the hosts a client talks to; few enough to be kept. */
 const DEFAULT_MAX_KEYS = 1_000
 
-const aFunction: FieldCheck = value => (typeof value === 'function' ? undefined : 'a function')
-const anObject: FieldCheck = value => (isRecord(value) ? undefined : 'an object')
-
 /** What only code can say. Those that have fields of their own are looked at further below. */
 const CODE: { readonly [field: string]: FieldCheck } = {
   fallback: aFunction,
   cache: anObject,
-  refresh: value =>
-    hasMethod({ run: value }, 'run') || hasMethod(value, 'run') ? undefined : 'a function, or an object with run',
+  refresh: value => (!aFunction(value) || hasMethod(value, 'run') ? undefined : 'a function, or an object with run'),
   adaptiveTimeout: () => undefined,
   replicas: value =>
     Array.isArray(value) || value instanceof Replicas ? undefined : 'a list, or what replicas() or failOver() returned',
@@ -93,7 +92,7 @@ const CODE: { readonly [field: string]: FieldCheck } = {
   classifyResult: aFunction,
   discard: aFunction,
   curve: aFunction,
-  lastAttempt: value => (value === 'always' || value === 'if-it-fits' ? undefined : 'always or if-it-fits'),
+  lastAttempt: oneOf('if-it-fits', 'always'),
   onExhausted: aFunction,
   telemetry: aFunction,
   ports: anObject,
@@ -113,8 +112,9 @@ export function checkDefinition<F, A, R>(definition: PipelineDefinition<F, A, R>
   const fields = Object.entries(given)
   const code: { [field: string]: unknown } = Object.fromEntries(fields.filter(([field]) => isCode(field)))
   const document: { [field: string]: unknown } = Object.fromEntries(fields.filter(([field]) => !isCode(field)))
-  const sharedBudget = isBudget(document['budget']) ? document['budget'] : undefined
-  if (sharedBudget !== undefined) delete document['budget']
+  const { budget } = given
+  const sharedBudget = isBudget(budget) ? budget : undefined
+  if (sharedBudget) delete document['budget']
   // Also without a name it is a pipeline, and is told that it needs one.
   const checked = checkPolicy({ name: undefined, retry: {}, ...document } as unknown as PipelinePolicyInput)
   const problems = [...(checked.problems ?? []), ...checkFields(code, CODE), ...checkTogether(given)]

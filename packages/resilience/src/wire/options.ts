@@ -1,4 +1,6 @@
 import {
+  aFunction,
+  anObject,
   checkFields,
   flag,
   isRecord,
@@ -32,18 +34,15 @@ export interface CallWords {
   readonly idempotent?: boolean | undefined
 }
 
-export const FUNCTION: FieldCheck = value => (typeof value === 'function' ? undefined : 'a function')
-const OBJECT: FieldCheck = value => (isRecord(value) ? undefined : 'an object')
-
 export const WIRE_FIELDS: { readonly [option in keyof WireOptions<unknown>]-?: FieldCheck } = {
   name: text(200),
   budget: value => (value === false || isRecord(value) ? undefined : 'a budget, or false'),
-  breaker: OBJECT,
-  classify: FUNCTION,
-  curve: FUNCTION,
+  breaker: anObject,
+  classify: aFunction,
+  curve: aFunction,
   lastAttempt: oneOf('if-it-fits', 'always'),
-  telemetry: FUNCTION,
-  ports: OBJECT,
+  telemetry: aFunction,
+  ports: anObject,
   sendHeaders: flag,
   nested: oneOf('allow'),
 }
