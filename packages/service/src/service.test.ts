@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { cpSync, readFileSync } from 'node:fs'
+import { cpSync } from 'node:fs'
 import { connect } from 'node:net'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { describe, it, onTestFinished, vi } from 'vitest'
 import { listenTo } from './routes/watching/listen.test-kit.ts'
@@ -262,19 +262,6 @@ describe('the service', () => {
     await stopped
     // What was under way, and what was claimed already.
     assert.ok(sink.arrivals.length - before <= 4, `${sink.arrivals.length - before} more`)
-  })
-
-  it('keeps its data under the name that the page on backups says', async () => {
-    const data = temporaryDirectory()
-    const service = await aService({ data })
-    const order = { targetUrl: `${service.url}/_flaky/200`, method: 'POST', delayMs: 600_000 }
-    const { body } = await service.call('/retry-tasks', order)
-    const page = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8')
-    const [, name] = /sqlite3 \.\/data\/(\S+) "\.backup/.exec(page)!
-    const copy = join(temporaryDirectory(), 'tasks.db')
-    await backup(new DatabaseSync(join(data, name!), { readOnly: true }), copy)
-    const restored = await aService({ data: dirname(copy) })
-    assert.equal((await restored.call(`/retry-tasks/${body.taskId}`)).body.status, 'PENDING')
   })
 
   it('sends large bodies as they came, after a restore of both parts of a backup too', async () => {

@@ -60,7 +60,7 @@ describe.skipIf(!HAS_PTY)(
       const { shown, exitCode } = onPty(['tasks', 'list', '--url', url])
       assert.equal(await exitCode, 0)
       const lines = shown().trimEnd().split('\r\n')
-      assert.match(lines[0]!, /^TASKID +STATUS +DESTINATION +ATTEMPTS +NEXT/)
+      assert.match(lines[0]!, /^TASKID +STATUS +DESTINATION +LAST +ATTEMPTS +NEXT/)
       assert.ok(lines.every(line => line.length <= 100))
     })
   },
