@@ -1,9 +1,11 @@
 import { nextTurn } from '@secondwind/resilience'
 import type { ServedLane } from './served-lane.ts'
-import type { ServedPartition } from './served-partition.ts'
 
 /** A few milliseconds, if all of them have other orders than before. */
 const LANES_IN_ONE_GO = 100
+
+/** Lanes by the number of their partition, as far as a walk has to do with them. */
+type Partitions = ReadonlyMap<number, { readonly lanes: ReadonlyMap<string, Pick<ServedLane, 'catchUp'>> }>
 
 /**
  * Goes through all lanes after something was ordered, a few at a time: answers, beats and attempts wait for those few and
@@ -12,11 +14,11 @@ const LANES_IN_ONE_GO = 100
  * without end keeps it from no lane.
  */
 export class LaneWalk {
-  readonly #partitions: ReadonlyMap<number, ServedPartition>
+  readonly #partitions: Partitions
   #isUnderWay = false
   #isWantedAgain = false
 
-  constructor(partitions: ReadonlyMap<number, ServedPartition>) {
+  constructor(partitions: Partitions) {
     this.#partitions = partitions
   }
 
@@ -39,7 +41,7 @@ export class LaneWalk {
     }
   }
 
-  *#lanes(): Iterable<ServedLane> {
+  *#lanes(): Iterable<Pick<ServedLane, 'catchUp'>> {
     for (const { lanes } of this.#partitions.values()) yield* lanes.values()
   }
 }
