@@ -3,7 +3,7 @@
  * world that it describes, twenty seconds.
  */
 import assert from 'node:assert/strict'
-import { describe, it } from 'vitest'
+import { describe, it, type TestContext } from 'vitest'
 import { runScenario } from '../run-scenario.ts'
 import type { LiveWorld } from './live-world.test-kit.ts'
 import { runLive, sharesOf, type LiveRun, type Seen } from './run-live.test-kit.ts'
@@ -64,24 +64,27 @@ function simulated({ seconds, callsPerSecond, policy, serviceMs, outage }: LiveW
   }
 }
 
-/** One in which the machine was there all the time. Others are run again, and never judged by half. */
-async function undisturbed(world: LiveWorld): Promise<LiveRun> {
+/**
+ * One in which the machine was there all the time. Others are run again, and never judged by half: on a machine that
+ * stands still in each of them nothing can be said, and that is what is said.
+ */
+async function undisturbed(world: LiveWorld, { skip }: TestContext): Promise<LiveRun> {
   const stalledMs: number[] = []
   while (stalledMs.length < MOST_RUNS) {
     const run = await runLive(world)
     if (run.mostStalledMs <= MOST_STALLED_MS) return run
     stalledMs.push(Math.round(run.mostStalledMs))
   }
-  return assert.fail(`the machine stood still in every run, in one second for so many ms: ${stalledMs.join(', ')}`)
+  return skip(`the machine stood still in every run, in one second for so many ms: ${stalledMs.join(', ')}`)
 }
 
 describe('simulated and live agree (20 s of real time)', () => {
   it(
     'on the calls of every second to within a tenth, and on every outcome to within two points',
     { timeout: MOST_RUNS * 30_000 },
-    async () => {
+    async context => {
       const ours = simulated(WORLD)
-      const theirs = await undisturbed(WORLD)
+      const theirs = await undisturbed(WORLD, context)
       const difference = `simulated ${JSON.stringify(ours)}, live ${JSON.stringify(theirs)}`
       for (const [second, calls] of ours.perSecond.entries())
         assert.ok(
