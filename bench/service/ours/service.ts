@@ -1,8 +1,9 @@
 /** The whole service, as `secondwind serve` starts it: store, dispatcher, target, API, metrics. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { DEFAULT_CONFIG } from '../../../packages/service/dist/config.js'
 import { type Service, startService } from '../../../packages/service/dist/service.js'
-import type { DispatchEvents } from '../../../packages/service/dist/telemetry/events.js'
+import type { DispatchEvents, OperatorEvents } from '../../../packages/service/dist/telemetry/events.js'
 import { quantile } from '../../statistics.ts'
 import { inChunks } from '../contenders/asking.ts'
 import type { Contender } from '../contenders/contender.ts'
@@ -61,16 +62,9 @@ export async function openService(folder: string): Promise<OpenedService> {
   }
 }
 
-export function serve(folder: string, events?: DispatchEvents): Promise<Service> {
+export function serve(folder: string, events?: DispatchEvents & OperatorEvents): Promise<Service> {
   return startService({
-    config: {
-      host: '127.0.0.1',
-      port: 0,
-      data: folder,
-      store: 'sqlite',
-      concurrency: SLOTS,
-      allowTarget: ['127.0.0.0/8'],
-    },
+    config: { ...DEFAULT_CONFIG, port: 0, data: folder, concurrency: SLOTS, allowTarget: ['127.0.0.0/8'] },
     isDevelopment: false,
     // What an operator sees is made, and written nowhere: a terminal is not what is measured.
     logLevel: 'info',
@@ -101,7 +95,7 @@ async function submit({ url }: Service, orders: readonly Order[]): Promise<void>
 }
 
 interface Tally {
-  readonly events: DispatchEvents
+  readonly events: DispatchEvents & OperatorEvents
   expect(count: number): void
   whenAllEnded(): Promise<void>
   forgetOverhead(): void
@@ -123,6 +117,7 @@ function createTally(): Tally {
       },
       held: () => {},
       orphan: () => {},
+      taskOperated: () => {},
       warning: (code, text) => void process.stderr.write(`warning: ${code}: ${text}\n`),
     },
     expect: count => void (left += count),

@@ -37,6 +37,7 @@ export function newTask({ url, now, dueAt, key }: TaskAsk): NewTask {
     destination,
     request: { targetUrl: url, method: 'POST', headers: headersOf(dueAt), body: BYTES },
     requestHash: hash('sha256', `${url} ${taskId}`, 'base64url'),
+    createdBy: 'bench',
     ...(key !== undefined && { idempotencyKey: key }),
     ...(dueAt !== undefined && { notBefore: dueAt }),
   }
