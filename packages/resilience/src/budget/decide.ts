@@ -1,6 +1,6 @@
 import type { Fault } from '../classify/outcome.ts'
-import { refill, type Tokens } from '../tokens/decide.ts'
-import { count, emptyWindow, forgetOld, type WindowCounts } from '../window/decide.ts'
+import { putBack, refill, type Tokens } from '../tokens/decide.ts'
+import { count, emptyWindow, forgetOld, uncount, type WindowCounts } from '../window/decide.ts'
 import type { BudgetPolicy, ConcurrentBudget, QuotaBudget, RateBudget, RatioBudget, TokenBudget } from './policy.ts'
 
 /** How one kind of budget counts. Its state is changed in place: it is written at every call. */
@@ -16,6 +16,8 @@ export interface BudgetRule<Policy, State> {
   withdraw?(policy: Policy, state: State, fault: Fault, now: number): void
   /** An attempt ended: with `fault`, or well. `paidFor` is the fault its retry was withdrawn for, if it was one. */
   settle?(policy: Policy, state: State, fault: Fault | undefined, paidFor: Fault | undefined): void
+  /** What began at `startedAt`, and was counted by a deposit or a withdrawal, was never sent: of the kinds that lanes have. */
+  undo?(policy: Policy, state: State, counted: 'deposit' | 'withdraw', startedAt: number, now: number): void
 }
 
 const CALLS = 0
@@ -30,6 +32,8 @@ export const ratioRule: BudgetRule<RatioBudget, WindowCounts> = {
     return ratioBalance(policy, window.sums)
   },
   withdraw: (_, window, __, now) => count(window, RETRIES, now),
+  undo: (_, window, counted, startedAt, now) =>
+    uncount(window, counted === 'deposit' ? CALLS : RETRIES, startedAt, now),
 }
 
 /** What is left by the sums of a window. */
@@ -80,6 +84,9 @@ const rateRule: BudgetRule<RateBudget, Tokens> = {
   },
   withdraw(_, state) {
     state.tokens -= 1
+  },
+  undo(policy, state, counted, _, now) {
+    if (counted === 'withdraw') putBack(policy, state, now)
   },
 }
 

@@ -17,6 +17,7 @@ import {
   type LaneState,
   type StartKind,
 } from './decide.ts'
+import { changeLane } from './change.ts'
 import { laneFrom } from './memory.ts'
 import { withLaneDefaults, type LaneBudget, type LaneInput, type LanePolicy } from './policy.ts'
 
@@ -124,6 +125,37 @@ describe('a lane', () => {
     const wish = { kind: 'first', underWay: 0, allowedUnder: 1 } as const
     abandon(policy, state, start(policy, state, wish, NOW + 10_000)!, NOW + 10_001)
     assert.ok(start(policy, state, wish, NOW + 10_002))
+  })
+
+  const BUDGETS: readonly LaneBudget[] = [
+    { kind: 'ratio', ratio: 0.2, windowMs: 10_000, minRetries: 1 },
+    { kind: 'rate', perSecond: 0.001, burst: 1 },
+  ]
+  for (const budget of BUDGETS)
+    it(`has back what it paid for an attempt that was not made after all, from a budget by ${budget.kind}`, () => {
+      const { policy, state } = lane({ budget, rateLimit: { perSecond: 0.001, burst: 2 } })
+      for (let times = 0; times < 20; times++)
+        for (const kind of ['first', 'retry'] as const) {
+          const permit = start(policy, state, { kind, underWay: 0, allowedUnder: 10 }, NOW + times)
+          assert.ok(permit, kind)
+          abandon(policy, state, permit, NOW + times + 1)
+        }
+      assert.deepEqual(allowance(policy, state, NOW + 50, 0), { total: 2, first: 2, retry: 1 })
+    })
+
+  it('has nothing back for a probe that cost nothing, nor from a budget that it no longer has', () => {
+    const budget = { kind: 'rate', perSecond: 0.001, burst: 1 } as const
+    const { policy, state, call } = lane({ ...TRIPS_AT_ONCE, budget, rateLimit: { perSecond: 0.001, burst: 9 } })
+    const before = start(policy, state, { kind: 'retry', underWay: 0, allowedUnder: 10 }, NOW)!
+    call(DOWN, NOW)
+    const probe = start(policy, state, { kind: 'retry', underWay: 0, allowedUnder: 1 }, NOW + 10_000)!
+    abandon(policy, state, probe, NOW + 10_001)
+    assert.ok(budgetBalance(policy, state, NOW + 10_001) < 1)
+    const other = withLaneDefaults({ ...TRIPS_AT_ONCE, budget, rateLimit: { perSecond: 0.001, burst: 5 } })
+    const changed = changeLane(policy, other, state, NOW + 10_001)
+    abandon(other, changed, before, NOW + 10_002)
+    assert.ok(budgetBalance(other, changed, NOW + 10_002) < 1)
+    assert.equal(Math.floor(changed.bucket!.tokens), 5)
   })
 
   it('expects a call to take what most of the latest successes took', () => {

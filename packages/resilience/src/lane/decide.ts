@@ -31,6 +31,7 @@ import { refill, type Tokens } from '../tokens/decide.ts'
 import { sliceEnds, sumsAt, type WindowCounts } from '../window/decide.ts'
 import type { LaneHold } from './hold.ts'
 import { everyShut, limitByOrders, reachesByOrders, shutBy } from './orders.ts'
+import { pay, payBack, type Payment } from './payment.ts'
 import type { LanePolicy } from './policy.ts'
 import { rampLimit, rampReaches } from './ramp.ts'
 
@@ -78,6 +79,11 @@ export interface Allowance {
   readonly hold?: LaneHold
   /** Why no retry may, while first attempts flow. */
   readonly retryHold?: LaneHold
+}
+
+/** Leave to start. */
+interface LanePermit extends Permit {
+  readonly payment: Payment
 }
 
 /** How an attempt went. */
@@ -167,7 +173,7 @@ export function shutForRetries(policy: LanePolicy, state: LaneState, now: number
 }
 
 /** One attempt starts, and is paid for; undefined when a gate has shut since it was allowed. */
-export function start(policy: LanePolicy, state: LaneState, wish: Start, now: number): Permit | undefined {
+export function start(policy: LanePolicy, state: LaneState, wish: Start, now: number): LanePermit | undefined {
   const { kind, underWay, allowedUnder } = wish
   const limit = limitAt(policy, state, now)
   const shut = shutBy(policy.orders, now)
@@ -180,11 +186,7 @@ export function start(policy: LanePolicy, state: LaneState, wish: Start, now: nu
   const answer = mayStart(policy.breaker, state.breaker, now)
   if (answer.kind === 'no') return undefined
   state.latestAt = now
-  if (state.bucket !== undefined) state.bucket.tokens--
-  const rule = BUDGET_RULES[policy.budget.kind]
-  if (kind === 'first') rule.deposit?.(policy.budget, state.budget, now)
-  else if (!isProbe) rule.withdraw?.(policy.budget, state.budget, 'transient', now)
-  return answer.permit
+  return { ...answer.permit, payment: pay(policy, state, { kind, isProbe }, now) }
 }
 
 /** An attempt ended. True when what would have to be remembered has changed: the phase, or a hold. */
@@ -200,9 +202,10 @@ export function end(policy: LanePolicy, state: LaneState, permit: Permit, call: 
   return holdFor(state, outcome, now) || breaker.generation !== generation
 }
 
-/** An attempt that was allowed is not made after all: it says nothing, and a probe's place is free again. */
-export function abandon(policy: LanePolicy, { breaker }: LaneState, permit: Permit, now: number): void {
-  record(policy.breaker, breaker, permit, 'ignored', now)
+/** An attempt that was allowed is not made after all: it says nothing, costs nothing, and a probe's place is free again. */
+export function abandon(policy: LanePolicy, state: LaneState, permit: LanePermit, now: number): void {
+  record(policy.breaker, state.breaker, permit, 'ignored', now)
+  payBack(policy, state, permit.payment, now)
 }
 
 /** Retries that may start now, whatever the other gates say. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
-import { refill } from './decide.ts'
+import { putBack, refill } from './decide.ts'
 
 const RATE = { perSecond: 4, burst: 10 }
 
@@ -18,6 +18,14 @@ describe('a bucket of tokens', () => {
     const bucket = { tokens: 2, countedAt: 5_000 }
     refill(RATE, bucket, 1_000)
     assert.deepEqual(bucket, { tokens: 2, countedAt: 5_000 })
+  })
+
+  it('has no more after one came back than if it had never been taken', () => {
+    const bucket = { tokens: 9.5, countedAt: 1_000 }
+    putBack(RATE, bucket, 1_000)
+    assert.deepEqual(bucket, { tokens: 10, countedAt: 1_000 })
+    putBack(RATE, bucket, 2_000)
+    assert.deepEqual(bucket, { tokens: 10, countedAt: 2_000 })
   })
 
   it('holds the same however often it is counted', () => {

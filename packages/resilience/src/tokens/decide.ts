@@ -17,3 +17,9 @@ export function refill({ perSecond, burst }: TokenRate, bucket: Tokens, now: num
   bucket.tokens = Math.min(burst, bucket.tokens + (elapsedMs / 1000) * perSecond)
   bucket.countedAt += elapsedMs
 }
+
+/** A token that was taken was not used. There are then no more than if it had never been taken: a full bucket stays full. */
+export function putBack(rate: TokenRate, bucket: Tokens, now: number): void {
+  refill(rate, bucket, now)
+  bucket.tokens = Math.min(rate.burst, bucket.tokens + 1)
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
-import { count, emptyWindow, forgetOld } from './decide.ts'
+import { count, emptyWindow, forgetOld, uncount } from './decide.ts'
 
 describe('a sliding window', () => {
   it('begins a new slice at the very instant at which the old one ends', () => {
@@ -26,6 +26,18 @@ describe('a sliding window', () => {
     for (let n = 0; n < 100; n++) count(window, 0, n * 10)
     count(window, 0, 3_600_000)
     assert.deepEqual(window.sums, [1])
+  })
+
+  it('takes back what did not happen from the slice that had counted it, whenever that is', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 1_500 }), fc.nat({ max: 1_500 }), (countedAt, laterMs) => {
+        const [window, without] = [emptyWindow(1_000, 1, 0), emptyWindow(1_000, 1, 0)]
+        count(window, 0, countedAt)
+        uncount(window, 0, countedAt, countedAt + laterMs)
+        for (const one of [window, without]) forgetOld(one, countedAt + laterMs)
+        assert.deepEqual([window.sums, window.slices.flat()], [without.sums, without.slices.flat()])
+      }),
+    )
   })
 
   it('holds no more than its window and no less than nine tenths of it', () => {

@@ -31,6 +31,15 @@ export function count(window: WindowCounts, column: number, now: number): void {
   window.sums[column]!++
 }
 
+/** What was counted at that instant did not happen; what has left the window is forgotten anyway. */
+export function uncount(window: WindowCounts, column: number, countedAt: number, now: number): void {
+  forgetOld(window, now)
+  const back = Math.max(0, Math.ceil((window.endsAt - countedAt) / window.sliceMs) - 1)
+  if (back >= SLICES) return
+  window.slices[(window.current + SLICES - back) % SLICES]![column]!--
+  window.sums[column]!--
+}
+
 /** Drops the slices that have left the window. To be called before the sums are read. */
 export function forgetOld(window: WindowCounts, now: number): void {
   if (now < window.endsAt) return
