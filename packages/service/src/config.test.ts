@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, onTestFinished } from 'vitest'
+import { newKeyText, writeKey } from './access/key-text.ts'
 import { DEFAULT_CONFIG, readConfig } from './config.ts'
 import { isLoopback } from './loopback.ts'
 
@@ -77,6 +79,15 @@ describe('the configuration', () => {
 
   it('refuses a file that is not there', () => {
     assert.match(problemsOf({ config: '/nowhere/secondwind.json' }, {})[0]!, /cannot be read: ENOENT/)
+  })
+
+  it('takes no key for everything that a service has made: nobody could revoke it', () => {
+    const file = fileWith(writeKey(newKeyText(randomBytes)))
+    assert.deepEqual(problemsOf({ 'admin-key-file': file }, {}), [
+      '--admin-key-file must be a file with a text of its own, not with a key that a service has made',
+    ])
+    const own = randomBytes(32).toString('hex')
+    assert.equal(readConfig({ 'admin-key-file': fileWith(`${own}\n`) }, {}).config?.adminKey, own)
   })
 
   it('says what an allowed target must be', () => {

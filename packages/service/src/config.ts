@@ -5,6 +5,7 @@
 import { check } from '@secondwind/resilience/rules'
 import type { Problem } from '@secondwind/resilience'
 import { readFileSync } from 'node:fs'
+import { readKey } from './access/key-text.ts'
 import { DEFAULT_LIMITS } from './routes/context.ts'
 import { parseAllowTarget } from './targets/allow-target.ts'
 
@@ -215,7 +216,11 @@ function readAdminKey(given: unknown): ReturnType<Reader> {
   if (typeof given !== 'string' || given === '') return { must: 'a file' }
   try {
     const key = readFileSync(given, 'utf8').trim()
-    return ADMIN_KEY.test(key) ? { value: key } : { must: 'a file with 32 to 512 visible characters in one line' }
+    if (!ADMIN_KEY.test(key)) return { must: 'a file with 32 to 512 visible characters in one line' }
+    // It would open everything for as long as the process lives, though that key were revoked, rotated or expired.
+    if (readKey(key) !== undefined)
+      return { must: 'a file with a text of its own, not with a key that a service has made' }
+    return { value: key }
   } catch (error) {
     return { must: `a file that can be read (${(error as NodeJS.ErrnoException).code ?? 'unreadable'})` }
   }

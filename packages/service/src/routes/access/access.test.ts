@@ -190,7 +190,7 @@ describe('a key that ends', () => {
     assert.equal((await rotate(keyId)).status, 200)
   })
 
-  it('is the old text of one that was rotated, too: it does not rotate it again, and so shuts out nobody', async () => {
+  it('is the old text of one that was rotated, too: it neither rotates nor revokes it, and so shuts out nobody', async () => {
     const { as, operator, clock } = await guarded()
     const body = { scopes: ['admin'], expiresAt: clock.now() + 60_000 }
     const made = await as('POST', '/keys', { key: operator, tenant: 'default', body })
@@ -200,7 +200,10 @@ describe('a key that ends', () => {
     assert.equal((await as('GET', '/keys', { key: old })).status, 200)
     for (const ask of [path, '/keys'])
       assert.equal((await as('POST', ask, { key: old, body: ask === path ? {} : { scopes: ['admin'] } })).status, 403)
+    const own = `/keys/${made.json.keyId}`
+    assert.deepEqual(refusalOf(await as('DELETE', own, { key: old })), [403, 'scope-missing'])
     assert.equal((await as('POST', path, { key: rotated.json.key, body: {} })).status, 200)
+    assert.deepEqual(refusalOf(await as('DELETE', own, { key: rotated.json.key })), [403, 'scope-missing'])
   })
 })
 

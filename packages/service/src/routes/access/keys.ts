@@ -179,6 +179,7 @@ async function revoke(request: FastifyRequest<OneKey>, context: ApiContext): Pro
     const fence = await store.record({ kind: 'fence', id: OPERATORS_FENCE })
     await keys.load()
     const record = await ownKey(request, context)
+    refuseReplaced(record.id, documentOf<KeyDocument>(record), callerOf(request))
     refuseOtherVersion(request, record)
     const isOperators = record.tenant === EVERY_TENANT
     if (isOperators && !keys.hasOtherAdmin(record.id))
@@ -223,7 +224,7 @@ function refuseUnfit({ isOperator = false, scopes, expiresAt }: KeyInput, caller
 function refuseReplaced(keyId: string, { hashes: [newest] }: KeyDocument, { actor, secretHash }: Caller): void {
   if (keyId !== actor || newest?.hash === secretHash) return
   throw new Refusal('scope-missing', {
-    detail: 'This text of the key was replaced by a newer one: that one, or another key, rotates it.',
+    detail: 'This text of the key was replaced by a newer one: that one, or another key, rotates and revokes it.',
   })
 }
 
