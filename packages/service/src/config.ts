@@ -106,7 +106,7 @@ export type ConfigCheck =
     }
 
 export function readConfig(flags: GivenSettings, environment: NodeJS.ProcessEnv = process.env): ConfigCheck {
-  const file = readFile(flags[CONFIG_SETTING.name]?.toString() ?? environment[variableOf(CONFIG_SETTING)])
+  const file = fileOf(flags, environment)
   const problems = [...file.problems]
   const chosen: { [name: string]: unknown } = {}
   for (const setting of SETTINGS) {
@@ -118,6 +118,13 @@ export function readConfig(flags: GivenSettings, environment: NodeJS.ProcessEnv 
   }
   const readable = { ...DEFAULT_CONFIG, ...chosen }
   return problems.length > 0 ? { problems, readable } : { config: readable }
+}
+
+/** Where the key for everything is read from, whichever source says so. */
+export function adminKeyFileOf(flags: GivenSettings, environment: NodeJS.ProcessEnv = process.env): string | undefined {
+  const setting = SETTINGS.find(({ name }) => name === 'admin-key-file')!
+  const value = find(setting, flags, environment, fileOf(flags, environment))?.value
+  return typeof value === 'string' ? value : undefined
 }
 
 export function variableOf({ name }: Setting): string {
@@ -141,6 +148,10 @@ interface ConfigFile {
   readonly path: string
   readonly document: { readonly [name: string]: unknown }
   readonly problems: readonly Problem[]
+}
+
+function fileOf(flags: GivenSettings, environment: NodeJS.ProcessEnv): ConfigFile {
+  return readFile(flags[CONFIG_SETTING.name]?.toString() ?? environment[variableOf(CONFIG_SETTING)])
 }
 
 function readFile(path: string | undefined): ConfigFile {

@@ -178,12 +178,19 @@ describe('secondwind doctor', () => {
   })
 
   it('mentions files with a key that others can read', async () => {
-    const file = join(aDirectory(), 'admin.key')
+    const folder = aDirectory()
+    const [file, config] = [join(folder, 'admin.key'), join(folder, 'secondwind.json')]
     writeFileSync(file, 'k'.repeat(40), { mode: 0o644 })
-    for (const flag of ['--admin-key-file', '--key-file']) {
-      const words = ['doctor', flag, file, '--url', 'http://127.0.0.1:9', '--json']
+    writeFileSync(config, JSON.stringify({ 'admin-key-file': file }))
+    const ways = [
+      ['--admin-key-file', file],
+      ['--key-file', file],
+      ['--config', config],
+    ]
+    for (const way of ways) {
+      const words = ['doctor', ...way, '--url', 'http://127.0.0.1:9', '--json']
       const found = reportOf((await inPipe(words)).stdout).findings.find(({ check }) => check === 'key file')
-      assert.deepEqual([found?.level, found?.next], ['warn', `chmod 600 ${file}`], flag)
+      assert.deepEqual([found?.level, found?.next], ['warn', `chmod 600 ${file}`], way.join(' '))
     }
     chmodSync(file, 0o600)
     const words = ['doctor', '--key-file', file, '--url', 'http://127.0.0.1:9', '--json']

@@ -1,16 +1,15 @@
-import { SETTINGS, variableOf } from '@secondwind/service/config'
+import { adminKeyFileOf } from '@secondwind/service/config'
 import { statSync } from 'node:fs'
 import type { GivenOptions } from '../command.ts'
 import { quoted } from '../input/typed.ts'
 import { settingsOf } from '../service/settings.ts'
 import { ok, warn, type Finding } from './finding.ts'
 
-const ADMIN_KEY_FILE = SETTINGS.find(({ name }) => name === 'admin-key-file')!
-
 /** Files with a key, of the service and of whoever asks: whoever reads one may do what it may. */
 export function checkKeyFiles(options: GivenOptions): readonly Finding[] {
-  const ofService = settingsOf(options)[ADMIN_KEY_FILE.name] ?? process.env[variableOf(ADMIN_KEY_FILE)]
-  const paths = new Set([ofService, options['keyFile']].filter(path => typeof path === 'string'))
+  const paths = new Set(
+    [adminKeyFileOf(settingsOf(options)), options['keyFile']].filter(path => typeof path === 'string'),
+  )
   return [...paths].flatMap(checkKeyFile)
 }
 
