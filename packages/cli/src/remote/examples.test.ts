@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, it, onTestFinished } from 'vitest'
 import type { Command } from '../command.ts'
 import { COMMANDS } from '../commands.ts'
-import { isRemote } from './examples.test-kit.ts'
+import { isRemote, placedIn } from './examples.test-kit.ts'
 import { aService, type RunningService } from './service.test-kit.ts'
 
 /** Of the examples in the help, by what stands for them in a service that has just begun. */
@@ -41,8 +41,8 @@ describe('every example of the help, against a running service', () => {
       example.split(' ').map(async word => {
         const file = FILES[word]
         if (file !== undefined) writeFileSync(join(folder, word), file)
-        if (file !== undefined || /\.(?:key|secret)$/.test(word)) return join(folder, word)
-        return PLACEHOLDERS[word]?.(service) ?? word
+        if (file !== undefined) return join(folder, word)
+        return PLACEHOLDERS[word]?.(service) ?? placedIn(folder, word)
       }),
     )
     const { exitCode, stderr } = await service.atTerminal(words, { answers: ['yes'] })

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'vitest'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, onTestFinished } from 'vitest'
 import { inPipe } from '../command-line.test-kit.ts'
 import { COMMANDS } from '../commands.ts'
-import { isRemote } from './examples.test-kit.ts'
+import { isRemote, placedIn } from './examples.test-kit.ts'
 import { anAnswer } from './service.test-kit.ts'
 
 const ANSWERS = ['null', '42', '"hello"', '[]', '{}', '{"status":"ok"}', '{"items":null}', '{"items":[null]}', '<html>']
@@ -43,8 +46,11 @@ describe('a server that is no Secondwind, and says 200, is told as one:', () => 
       response.setHeader('content-type', 'application/json')
       response.end(JSON.stringify(MADE_UP))
     })
-    const { stderr } = await inPipe([...words, '--url', url])
+    const folder = mkdtempSync(join(tmpdir(), 'secondwind-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const { stderr } = await inPipe([...words.map(word => placedIn(folder, word)), '--url', url])
     assert.doesNotMatch(stderr, /^error bug/m)
+    assert.deepEqual(readdirSync(folder), [], 'it made up no secret')
   })
 
   it('a list without end', async () => {

@@ -43,6 +43,17 @@ describe('keys, secrets and tenants', () => {
     )
   })
 
+  it('are made by an answer that shows them: one without is somebody else’s', async () => {
+    const { client, end } = scriptedClient([{ body: { keyId: KEY_ID, secretId: KEY_ID } }])
+    const calls: readonly (() => Promise<unknown>)[] = [
+      () => client.keys.create({ scopes: ['read'] }),
+      () => client.keys.rotate(KEY_ID),
+      () => client.secrets.create(),
+      () => client.secrets.rotate(KEY_ID),
+    ]
+    for (const call of calls) await assert.rejects(end(call()), { code: 'unexpected-answer' })
+  })
+
   it('are ended with a reason, which goes into the audit', async () => {
     const { client, server, end } = scriptedClient([{ body: { keyId: KEY_ID } }, { body: { secretId: KEY_ID } }])
     await end(client.keys.revoke(KEY_ID, { reason: 'left the team' }))

@@ -26,7 +26,7 @@ export function keysOf(caller: Caller): Keys {
         ...(key?.scopes === undefined ? [{ at: 'scopes', is: undefined, say: `must be ${SOME_SCOPES}` }] : []),
         ...check.checkFields(key, FIELDS),
       ])
-      return caller.ask({ method: 'POST', mark: 'keyId', path: PATH, body: key, idempotent: false, signal })
+      return caller.ask({ method: 'POST', mark: 'key', path: PATH, body: key, idempotent: false, signal })
     },
     list: (filter = {}, { signal } = {}) =>
       listing(page =>
@@ -35,7 +35,7 @@ export function keysOf(caller: Caller): Keys {
     async rotate(keyId, rotation = {}, { signal, ifVersion } = {}) {
       refuse('the key cannot be rotated', check.checkFields(rotation, ROTATION_FIELDS))
       const path = `${pathOf(PATH, 'keyId', keyId)}/rotate`
-      return caller.ask({ method: 'POST', mark: 'keyId', path, body: rotation, ifVersion, idempotent: false, signal })
+      return caller.ask({ method: 'POST', mark: 'key', path, body: rotation, ifVersion, idempotent: false, signal })
     },
     async revoke(keyId, why = {}, { signal, ifVersion } = {}) {
       const path = pathOf(PATH, 'keyId', keyId)

@@ -23,7 +23,7 @@ export function secretsOf(caller: Caller): Secrets {
   return {
     async create(secret = {}, { signal } = {}) {
       refuse('the secret cannot be made', check.checkFields(secret, FIELDS))
-      return caller.ask({ method: 'POST', mark: 'secretId', path: PATH, body: secret, idempotent: false, signal })
+      return caller.ask({ method: 'POST', mark: 'secret', path: PATH, body: secret, idempotent: false, signal })
     },
     list: ({ signal } = {}) =>
       listing(query => caller.ask<Page<Secret>>({ method: 'GET', mark: 'items', path: PATH, query, signal })),
@@ -32,7 +32,7 @@ export function secretsOf(caller: Caller): Secrets {
       const path = `${pathOf(PATH, 'secretId', secretId)}/rotate`
       return caller.ask({
         method: 'POST',
-        mark: 'secretId',
+        mark: 'secret',
         path,
         body: rotation,
         ifVersion,
