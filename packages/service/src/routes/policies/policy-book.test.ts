@@ -19,6 +19,10 @@ function setting() {
       reads.push(name.policyId)
       return store.policy(name, version)
     },
+    policies: (page: Parameters<typeof store.policies>[0]) => {
+      reads.push(`names of ${page.tenant}`)
+      return store.policies(page)
+    },
   }
   return { clock, store, reads, book: new PolicyBook(counted, clock) }
 }
@@ -48,6 +52,20 @@ describe('the policies at hand', () => {
     assert.equal(await book.inForce({ tenant: 'default', policyId: 'payments' }), undefined)
     await store.putPolicy({ tenant: 'default', policyId: 'payments', document: DOCUMENT })
     assert.equal((await book.inForce({ tenant: 'default', policyId: 'payments' }))?.version, 1)
+  })
+
+  it('have their names read once a second for each tenant, however many tasks ask for one that is none', async () => {
+    const { book, store, reads, clock } = setting()
+    const put = { tenant: 'default', document: DOCUMENT }
+    await store.putPolicy({ ...put, policyId: 'payments' })
+    for (let n = 0; n < 5; n++) assert.deepEqual(await book.names('default'), ['payments'])
+    assert.deepEqual(await book.names('other'), [])
+    assert.deepEqual(reads, ['names of default', 'names of other'])
+    await book.put({ ...put, policyId: 'refunds' })
+    assert.deepEqual(await book.names('default'), ['payments', 'refunds'], 'what was written here at once')
+    await store.putPolicy({ ...put, policyId: 'shipping' })
+    await clock.advance(1_000)
+    assert.deepEqual(await book.names('default'), ['payments', 'refunds', 'shipping'])
   })
 
   it('do not go back to an older version that was being read while a newer one was written', async () => {

@@ -12,11 +12,18 @@ interface Entry {
   readonly readAt: number
 }
 
+interface Names {
+  readonly names: readonly string[]
+  readonly readAt: number
+}
+
 /** The policies that tasks are accepted under, at hand: asking the store for every task would double its way. */
 export class PolicyBook {
   readonly #store: TaskStore
   readonly #clock: Clock
   readonly #known = new Map<string, Entry>()
+  /** By tenant. */
+  readonly #names = new Map<string, Names>()
 
   constructor(store: TaskStore, clock: Clock) {
     this.#store = store
@@ -26,7 +33,7 @@ export class PolicyBook {
   /** The newest version; undefined when there is no policy of this name. */
   async inForce(name: PolicyName): Promise<PolicyInForce | undefined> {
     const known = this.#known.get(nameOf(name))
-    if (known !== undefined && this.#clock.monotonic() - known.readAt < FRESH_MS) return known.policy
+    if (this.#isFresh(known)) return known.policy
     const record = await this.#store.policy(name)
     return record === undefined ? undefined : this.#remember(record)
   }
@@ -38,14 +45,26 @@ export class PolicyBook {
 
   async put(policy: NewPolicy): Promise<PutPolicy> {
     const put = await this.#store.putPolicy(policy)
+    this.#names.delete(policy.tenant)
     if (put.record !== undefined) this.#remember(put.record)
     return put
   }
 
-  /** Some of the names there are, for whoever mistyped one. */
-  async names(tenant: string): Promise<string[]> {
-    const { items } = await this.#store.policies({ tenant, limit: LARGEST_PAGE })
-    return items.map(({ policyId }) => policyId)
+  /** Some of the names there are, for whoever mistyped one; a program does so with every task. */
+  async names(tenant: string, reader: Pick<TaskStore, 'policies'> = this.#store): Promise<readonly string[]> {
+    const known = this.#names.get(tenant)
+    if (this.#isFresh(known)) return known.names
+    const readAt = this.#clock.monotonic()
+    const { items } = await reader.policies({ tenant, limit: LARGEST_PAGE })
+    const names = items.map(({ policyId }) => policyId)
+    this.#names.delete(tenant)
+    this.#names.set(tenant, { names, readAt })
+    if (this.#names.size > MOST_KNOWN) this.#names.delete(this.#names.keys().next().value!)
+    return names
+  }
+
+  #isFresh<Known extends { readonly readAt: number }>(known: Known | undefined): known is Known {
+    return known !== undefined && this.#clock.monotonic() - known.readAt < FRESH_MS
   }
 
   #remember(record: PolicyRecord): PolicyInForce {
