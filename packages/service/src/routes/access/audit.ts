@@ -34,7 +34,7 @@ interface AuditQuery extends PageQuery {
   readonly all?: boolean
 }
 
-export function addAudit(api: FastifyInstance, { store }: ApiContext): void {
+export function addAudit(api: FastifyInstance, { storeFor }: ApiContext): void {
   api.get<{ Querystring: AuditQuery }>(
     '/audit',
     {
@@ -49,11 +49,12 @@ export function addAudit(api: FastifyInstance, { store }: ApiContext): void {
       }),
     },
     async (request, reply) => {
-      const { tenant, isOperator, isForAll } = callerOf(request)
+      const caller = callerOf(request)
+      const { tenant, isOperator, isForAll } = caller
       const { all = isForAll, limit = DEFAULT_PAGE, cursor, ...filter } = request.query
       if (all && !isOperator) throw new Refusal('scope-missing', { detail: 'Only an operator sees the audit of all.' })
       const asked = { ...filter, ...(!all && { tenant }) }
-      const page = await store.auditTrail({ ...asked, limit, ...openCursor(cursor, asked) })
+      const page = await storeFor(caller).auditTrail({ ...asked, limit, ...openCursor(cursor, asked) })
       return reply.send(bindCursor(page, asked))
     },
   )

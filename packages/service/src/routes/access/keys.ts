@@ -41,7 +41,7 @@ interface OneKey {
 }
 
 export function addKeys(api: FastifyInstance, context: ApiContext): void {
-  const { store, keys, clock } = context
+  const { store, storeFor, keys, clock } = context
 
   api.post<{ Body: KeyInput }>(
     '/keys',
@@ -99,11 +99,13 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
       }),
     },
     async (request, reply) => {
-      const { tenant, isOperator, isForAll } = callerOf(request)
+      const caller = callerOf(request)
+      const { tenant, isOperator, isForAll } = caller
       const { cursor, limit = DEFAULT_PAGE, all = isForAll } = request.query
       if (all && !isOperator) throw new Refusal('scope-missing', { detail: 'Only an operator sees the keys of all.' })
       const asked = { kind: 'key', ...(!all && { tenant }) } as const
-      const page = bindCursor(await store.records({ ...asked, limit, ...openCursor(cursor, asked) }), asked)
+      const found = await storeFor(caller).records({ ...asked, limit, ...openCursor(cursor, asked) })
+      const page = bindCursor(found, asked)
       return reply.send({ ...page, items: page.items.map(keyView) })
     },
   )

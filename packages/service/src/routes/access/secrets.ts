@@ -37,7 +37,7 @@ const SECRET_BYTES = 32
 const SECRET_ID_BYTES = 8
 
 export function addSecrets(api: FastifyInstance, context: ApiContext): void {
-  const { store, secrets, clock } = context
+  const { store, storeFor, secrets, clock } = context
 
   api.post<{ Body: SecretInput }>(
     '/secrets',
@@ -105,8 +105,9 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
     },
     async (request, reply) => {
       const { cursor, limit = DEFAULT_PAGE } = request.query
-      const { tenant } = callerOf(request)
-      const page = await store.records({ kind: 'secret', tenant, limit, ...(cursor !== undefined && { cursor }) })
+      const caller = callerOf(request)
+      const asked = { kind: 'secret', tenant: caller.tenant, limit, ...(cursor !== undefined && { cursor }) } as const
+      const page = await storeFor(caller).records(asked)
       return reply.send({ ...page, items: page.items.map(secretView) })
     },
   )

@@ -79,17 +79,18 @@ function withinNamed(scope: ControlScope, { tenant, isOperator, isForAll }: Call
 /** A slip of the keyboard would hold nothing, and nobody would notice. */
 async function policyScope(
   policyId: string | undefined,
-  { tenant, isForAll }: Caller,
-  { keys }: ApiContext,
+  caller: Caller,
+  { keys, storeFor }: ApiContext,
   policies: PolicyBook,
 ): Promise<ReadScope> {
+  const { tenant, isForAll } = caller
   const at = 'scope.policyId'
   if (policyId === undefined) return [undefined, [{ at, is: undefined, say: 'must be given' }]]
   const found: ReadScope = [{ kind: 'policy', policyId }, []]
   if (policyId === INLINE_POLICY) return found
   for (const owner of isForAll ? keys.tenants() : [tenant])
     if ((await policies.inForce({ tenant: owner, policyId })) !== undefined) return found
-  const meant = didYouMean(policyId, await policies.names(tenant))
+  const meant = didYouMean(policyId, await policies.names(tenant, storeFor(caller)))
   return [undefined, [{ at, is: policyId, say: `is not known here${meant}` }]]
 }
 

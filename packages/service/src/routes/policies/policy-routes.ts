@@ -1,7 +1,7 @@
 import type { PolicyVersion } from '@secondwind/client'
 import type { RetryPolicy } from '@secondwind/resilience'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Page, PolicyName, PolicyRecord } from '../../stores/task-store.ts'
+import type { Page, PolicyName, PolicyRecord, TaskStore } from '../../stores/task-store.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { lineBy } from '../requests/audit-line.ts'
@@ -30,7 +30,9 @@ interface OnePolicy {
   readonly Querystring: PageQuery
 }
 
-export function addPolicies(api: FastifyInstance, { store }: ApiContext, policies: PolicyBook): void {
+export function addPolicies(api: FastifyInstance, context: ApiContext, policies: PolicyBook): void {
+  const { storeFor } = context
+
   api.post(
     '/retry-policies',
     {
@@ -83,8 +85,9 @@ export function addPolicies(api: FastifyInstance, { store }: ApiContext, policie
       }),
     },
     async (request, reply) => {
-      const { tenant } = callerOf(request)
-      return reply.send(policyPage(await store.policies({ tenant, ...pageAsk(request.query) })))
+      const caller = callerOf(request)
+      const asked = { tenant: caller.tenant, ...pageAsk(request.query) }
+      return reply.send(policyPage(await storeFor(caller).policies(asked)))
     },
   )
 
@@ -103,8 +106,9 @@ export function addPolicies(api: FastifyInstance, { store }: ApiContext, policie
     },
     async (request, reply) => {
       const name = nameOf(request)
+      const store = storeFor(callerOf(request))
       const record = await store.policy(name)
-      if (record === undefined) throw await unknownPolicy(name, policies)
+      if (record === undefined) throw await unknownPolicy(name, policies, store)
       return sendPolicy(reply, record)
     },
   )
@@ -125,8 +129,10 @@ export function addPolicies(api: FastifyInstance, { store }: ApiContext, policie
     },
     async (request, reply) => {
       const name = nameOf(request)
+      const store = storeFor(callerOf(request))
       const page = await store.policyVersions({ ...name, ...pageAsk(request.query) })
-      if (page.items.length === 0 && (await store.policy(name)) === undefined) throw await unknownPolicy(name, policies)
+      if (page.items.length === 0 && (await store.policy(name)) === undefined)
+        throw await unknownPolicy(name, policies, store)
       return reply.send(policyPage(page))
     },
   )
@@ -153,8 +159,12 @@ function nameOf(request: FastifyRequest<OnePolicy>): PolicyName {
   return { tenant: callerOf(request).tenant, policyId: request.params.policyId }
 }
 
-async function unknownPolicy({ tenant, policyId }: PolicyName, policies: PolicyBook): Promise<Refusal> {
-  const meant = didYouMean(policyId, await policies.names(tenant))
+async function unknownPolicy(
+  { tenant, policyId }: PolicyName,
+  policies: PolicyBook,
+  reader: TaskStore,
+): Promise<Refusal> {
+  const meant = didYouMean(policyId, await policies.names(tenant, reader))
   return new Refusal('policy-not-found', { detail: `No policy is called ${policyId}${meant || '.'}` })
 }
 

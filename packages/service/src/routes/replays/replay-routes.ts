@@ -49,7 +49,7 @@ const CURSOR = cursorOf('replays', 'string')
 
 /** Dead letters brought back, many at a time: first a plan that can be read, then its run. */
 export function addReplays(api: FastifyInstance, context: ApiContext): void {
-  const { store, clock, random, wakeReplays } = context
+  const { store, storeFor, clock, random, wakeReplays } = context
 
   api.post<{ Body: ReplayInput }>(
     '/replays',
@@ -103,8 +103,12 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
     },
     async (request, reply) => {
       const { cursor, limit = DEFAULT_PAGE, status } = request.query
-      const { tenant } = callerOf(request)
-      const { items } = await store.records({ kind: 'replay', tenant, limit: MOST_REPLAYS })
+      const caller = callerOf(request)
+      const { items } = await storeFor(caller).records({
+        kind: 'replay',
+        tenant: caller.tenant,
+        limit: MOST_REPLAYS,
+      })
       const before = cursor === undefined ? undefined : CURSOR.read(cursor)[0]
       const rest = items
         .map(storedReplay)
@@ -134,10 +138,10 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
       }),
     },
     async (request, reply) => {
+      const caller = callerOf(request)
       const stored = await findReplay(store, request.params.replayId)
-      if (stored === undefined || stored.tenant !== callerOf(request).tenant)
-        throw unknownReplay(request.params.replayId)
-      const since = await newSince(stored, store)
+      if (stored === undefined || stored.tenant !== caller.tenant) throw unknownReplay(request.params.replayId)
+      const since = await newSince(stored, storeFor(caller))
       const view = await replayView(stored, store, clock.now())
       void reply.header('etag', etagOf(stored.version))
       return reply.send({ ...view, ...(since !== undefined && { newSince: since }) })
