@@ -52,7 +52,7 @@ export interface Upkeep {
  */
 export async function keepTidy(upkeep: Upkeep): Promise<void> {
   const { store, retention = DEFAULT_RETENTION, clock = systemClock, signal, onProblem } = upkeep
-  const lanes: LaneWalk = {}
+  const lanes: LaneSweep = {}
   await clock.sleep(FIRST_PAUSE_MS, signal).catch(() => undefined)
   while (!signal.aborted) {
     const wasFull = await sweepOnce(store, retention, lanes, onProblem)
@@ -61,15 +61,15 @@ export async function keepTidy(upkeep: Upkeep): Promise<void> {
   }
 }
 
-/** Where the walk through all lanes has come to; it begins anew when it is through. */
-interface LaneWalk {
+/** Where the sweep of all lanes has come to; it begins anew when it is through. */
+interface LaneSweep {
   cursor?: string
 }
 
 async function sweepOnce(
   store: TaskStore,
   retention: Retention,
-  lanes: LaneWalk,
+  lanes: LaneSweep,
   onProblem: (error: unknown) => void,
 ): Promise<boolean> {
   try {
@@ -86,8 +86,8 @@ async function sweepOnce(
   }
 }
 
-async function forgetEmptyLanes(store: TaskStore, walk: LaneWalk): Promise<void> {
-  const { nextCursor } = await store.sweepLanes({ limit: STEP, ...walk })
-  if (nextCursor === undefined) delete walk.cursor
-  else walk.cursor = nextCursor
+async function forgetEmptyLanes(store: TaskStore, sweep: LaneSweep): Promise<void> {
+  const { nextCursor } = await store.sweepLanes({ limit: STEP, ...sweep })
+  if (nextCursor === undefined) delete sweep.cursor
+  else sweep.cursor = nextCursor
 }
