@@ -37,6 +37,7 @@ export { ServiceError, UnreachableError, type ServiceErrorCode, type ServiceErro
 export { InvalidOptionError } from '@secondwind/resilience/fetch'
 
 // What goes over the wire
+export { REPLAY_STATUSES } from './wire/replay.ts'
 export type * from './wire/access.ts'
 export type * from './wire/batch.ts'
 export type * from './wire/body.ts'

@@ -4,7 +4,7 @@ import { onVersion, type Call, type Caller, type ChangeCall } from './caller.ts'
 import { INSTANT, POLICY_ID, refuse, refuseUnless, TASK_ID, UUID } from './check/fields.ts'
 import { listing, type Listing } from './listing.ts'
 import type { Page } from './wire/page.ts'
-import type { Replay, ReplayFilter, ReplayInput, ReplayStatus } from './wire/replay.ts'
+import { REPLAY_STATUSES, type Replay, type ReplayFilter, type ReplayInput, type ReplayStatus } from './wire/replay.ts'
 
 /** `/replays`: dead letters brought back, many at a time. */
 export interface Replays {
@@ -57,7 +57,7 @@ export function replaysOf(caller: Caller): Replays {
     get: async (replayId, { signal } = {}) =>
       caller.ask({ method: 'GET', mark: 'replayId', path: pathOf(replayId), signal }),
     list(filter = {}, { signal } = {}) {
-      refuse('replays cannot be listed', check.checkFields(filter, { status: check.oneOf(...Object.keys(STATUSES)) }))
+      refuse('replays cannot be listed', check.checkFields(filter, { status: check.oneOf(...REPLAY_STATUSES) }))
       const read = (page: object): Promise<Page<Replay>> =>
         caller.ask({ method: 'GET', mark: 'items', path: PATH, query: { ...filter, ...page }, signal })
       return listing(read)
@@ -80,17 +80,6 @@ function problemsOfPlan(input: ReplayInput): ReturnType<typeof check.checkFields
 function pathOf(replayId: string): string {
   refuseUnless(UUID, 'replayId', replayId, 'there is no such replay')
   return `${PATH}/${replayId}`
-}
-
-const STATUSES: { readonly [status in ReplayStatus]: true } = {
-  PLANNING: true,
-  PLANNED: true,
-  CANARY: true,
-  RUNNING: true,
-  PAUSED: true,
-  STOPPED: true,
-  CANCELLED: true,
-  FINISHED: true,
 }
 
 const REASON = check.text(500)

@@ -1,5 +1,5 @@
 /** Many dead letters brought back: first a plan to be read, then the run of exactly that plan. */
-import type { Client, Replay } from '@secondwind/client'
+import { REPLAY_STATUSES, type Client, type Replay } from '@secondwind/client'
 import type { Answer, Argument, Command } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
@@ -23,16 +23,6 @@ const REPLAY_ARGUMENT: Argument = {
 }
 const DETACH_OPTION = { flag: '--detach', say: 'do not wait for its end' }
 
-const STATUSES: readonly Replay['status'][] = [
-  'PLANNING',
-  'PLANNED',
-  'CANARY',
-  'RUNNING',
-  'PAUSED',
-  'STOPPED',
-  'CANCELLED',
-  'FINISHED',
-]
 const GOING: readonly Replay['status'][] = ['CANARY', 'RUNNING']
 const ENDED: readonly Replay['status'][] = ['FINISHED', 'CANCELLED']
 
@@ -152,10 +142,10 @@ const statusCommand: Command = remoteCommand({
 const listCommand: Command = remoteCommand({
   path: ['replay', 'list'],
   summary: 'replays, the newest first',
-  options: [{ flag: '--status <status>', say: 'in this status', choices: STATUSES }, ...LIST_OPTIONS],
+  options: [{ flag: '--status <status>', say: 'in this status', choices: REPLAY_STATUSES }, ...LIST_OPTIONS],
   examples: ['replay list', 'replay list --status RUNNING'],
   run: call => {
-    const { status } = readOptions(call.options, { status: optional(oneOf(...STATUSES)) })
+    const { status } = readOptions(call.options, { status: optional(oneOf(...REPLAY_STATUSES)) })
     return answerList(call, {
       listing: call.client.replays.list(given({ status })),
       idOf: ({ replayId }) => replayId,

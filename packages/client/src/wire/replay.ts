@@ -40,15 +40,18 @@ export interface Replay {
   readonly newSince?: { readonly count: number; readonly isExact: boolean }
 }
 
-export type ReplayStatus =
-  | 'PLANNING'
-  | 'PLANNED'
-  | 'CANARY'
-  | 'RUNNING'
-  | 'PAUSED'
-  | 'STOPPED'
-  | 'CANCELLED'
-  | 'FINISHED'
+export type ReplayStatus = (typeof REPLAY_STATUSES)[number]
+
+export const REPLAY_STATUSES = [
+  'PLANNING',
+  'PLANNED',
+  'CANARY',
+  'RUNNING',
+  'PAUSED',
+  'STOPPED',
+  'CANCELLED',
+  'FINISHED',
+] as const
 
 export interface SkippedLetters {
   readonly because: 'permanent' | 'not-idempotent' | 'body-missing' | 'policy-missing' | 'no-longer-dead'

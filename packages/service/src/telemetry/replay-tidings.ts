@@ -1,6 +1,6 @@
+import type { ReplayStatus } from '@secondwind/client'
 import type { StoredReplay } from '../replays/stored-replay.ts'
 import type { ReplayCounts } from '../task/replay/counts.ts'
-import type { ReplayStatus } from '../task/replay/replay.ts'
 import { leftOf } from '../task/replay/step.ts'
 import type { EventStream, Told } from './stream/event-stream.ts'
 

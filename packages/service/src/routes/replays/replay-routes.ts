@@ -1,16 +1,10 @@
-import type { Replay, ReplayInput } from '@secondwind/client'
+import { REPLAY_STATUSES, type Replay, type ReplayInput, type ReplayStatus } from '@secondwind/client'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { actOnReplay, MOST_REPLAYS, planReplay, type Operator } from '../../replays/operate-replays.ts'
 import { findReplay, storedReplay, type StoredReplay } from '../../replays/stored-replay.ts'
 import { cursorOf } from '../../stores/cursor.ts'
-import {
-  PLAN_DEFAULTS,
-  REPLAY_STATUSES,
-  type ReplayAction,
-  type ReplayPlan,
-  type ReplayStatus,
-} from '../../task/replay/replay.ts'
+import { PLAN_DEFAULTS, type ReplayAction, type ReplayPlan } from '../../task/replay/replay.ts'
 import { TASK_ID_BYTES } from '../../task/task-id.ts'
 import { replayTold } from '../../telemetry/replay-tidings.ts'
 import { Refusal } from '../answers/refusal.ts'

@@ -1,14 +1,8 @@
-import type { Replay, ReplayInput } from '@secondwind/client'
+import { REPLAY_STATUSES, type Replay, type ReplayInput } from '@secondwind/client'
 import { GIVE_UP_REASONS } from '@secondwind/resilience'
 import { Type, type TNumber, type TSchema } from 'typebox'
 import { MOST_RECENT } from '../../task/replay/counts.ts'
-import {
-  INCLUDABLE,
-  PLAN_DEFAULTS,
-  REPLAY_STATUSES,
-  SKIPPED_BECAUSE,
-  type ReplayFilter,
-} from '../../task/replay/replay.ts'
+import { INCLUDABLE, PLAN_DEFAULTS, SKIPPED_BECAUSE, type ReplayFilter } from '../../task/replay/replay.ts'
 import { destinationField, EXAMPLE_TASK_ID, instantField, policyIdField, reasonField, taskIdField } from './fields.ts'
 import { schemaOf, wordOf, type Schema } from './schema.ts'
 

@@ -1,4 +1,5 @@
 /** What can be watched: the series, and the events of the stream. */
+import { REPLAY_STATUSES } from '@secondwind/client'
 import { GIVE_UP_REASONS } from '@secondwind/resilience'
 import { Type, type TSchema } from 'typebox'
 import type { TaskChange } from '../../task/task-change.ts'
@@ -8,7 +9,6 @@ import { RESOLUTIONS } from '../../telemetry/series/series.ts'
 import type { SeriesAnswer } from '../../telemetry/series/series-book.ts'
 import type { Slot } from '../../telemetry/series/slot.ts'
 import type { Gap } from '../../telemetry/stream/stream-event.ts'
-import { REPLAY_STATUSES } from '../../task/replay/replay.ts'
 import { CONTROL_FIELDS } from './control.ts'
 import { BREAKER } from './destination.ts'
 import { EXAMPLE_TASK_ID } from './fields.ts'

@@ -1,6 +1,7 @@
+import { REPLAY_STATUSES } from '@secondwind/client'
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { act, overlap, REPLAY_STATUSES, type ReplayAction } from './replay.ts'
+import { act, overlap, type ReplayAction } from './replay.ts'
 import { aReplay, NOW, someCounts } from './replay.test-kit.ts'
 
 const MOMENT = { counts: someCounts({ moved: 7, sent: 6, waiting: 1 }), now: NOW + 5_000 }

@@ -1,3 +1,4 @@
+import type { ReplayStatus } from '@secondwind/client'
 import type { GiveUpReason } from '@secondwind/resilience'
 import type { ReplayCounts } from './counts.ts'
 
@@ -80,19 +81,6 @@ export const PLAN_DEFAULTS: Pick<ReplayPlan, 'include' | 'canary' | 'stopOnFailu
   stopOnFailureRate: 0.2, // what is still broken shows at once; what fails now and then does not stop a run
   overLast: 50,
 }
-
-export type ReplayStatus = (typeof REPLAY_STATUSES)[number]
-
-export const REPLAY_STATUSES = [
-  'PLANNING',
-  'PLANNED',
-  'CANARY',
-  'RUNNING',
-  'PAUSED',
-  'STOPPED',
-  'CANCELLED',
-  'FINISHED',
-] as const
 
 /** Endings that a replay would most likely repeat, or worse: they are left out unless they are asked for. */
 export const INCLUDABLE = ['permanent', 'not-idempotent'] as const
