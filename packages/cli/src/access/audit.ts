@@ -4,7 +4,7 @@ import { given } from '../input/given.ts'
 import { instant } from '../input/read-instant.ts'
 import { isOn, optional, readOptions, text } from '../input/read-options.ts'
 import { sayMoment } from '../output/say-time.ts'
-import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
+import { answerList, LIST_OPTIONS, listProblems } from '../remote/listing.ts'
 import { remoteCommand } from '../remote/remote-command.ts'
 import type { Table } from '../terminal/table.ts'
 import { ACTIONS, tellUnknownAction } from './actions.ts'
@@ -25,14 +25,15 @@ export const auditCommand: Command = remoteCommand({
   examples: ['audit --since 1d', 'audit --action task.cancel'],
   run: call => {
     const now = call.clock.now()
-    const { all, ...filter } = readOptions(call.options, {
+    const readers = {
       actor: optional(text()),
       action: optional(text()),
       subject: optional(text()),
       since: optional(instant(now, 'ago')),
       until: optional(instant(now, 'ago')),
       all: isOn,
-    })
+    }
+    const { all, ...filter } = readOptions(call.options, readers, listProblems(call.options))
     const listed = {
       listing: call.client.audit({ ...given(filter), ...(all && { all }) }),
       idOf: ({ auditId }: AuditEntry) => auditId,

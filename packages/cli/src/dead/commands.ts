@@ -3,9 +3,10 @@ import type { Cause, RetryTask } from '@secondwind/client'
 import type { Answer, Command } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
+import { given } from '../input/given.ts'
 import { optional, readOptions, text } from '../input/read-options.ts'
 import { sayWhen, whenCell } from '../output/say-time.ts'
-import { answerList, LIST_OPTIONS, readItems } from '../remote/listing.ts'
+import { answerList, LIST_OPTIONS, listProblems, readItems } from '../remote/listing.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { labelled, type Page } from '../terminal/page.ts'
 import { showTable, type Table } from '../terminal/table.ts'
@@ -15,9 +16,14 @@ import { tellSlip } from '../destinations/never-used.ts'
 import { standingOrders } from '../destinations/standing-orders.ts'
 import { adviceFor } from './advice.ts'
 
-function filterOf(options: RemoteCall['options']): { readonly destination?: string } {
-  const { destination } = readOptions(options, { destination: optional(text()) })
-  return destination === undefined ? {} : { destination }
+interface DeadFilter {
+  readonly destination?: string
+  readonly causeId?: string
+}
+
+function filterOf({ options }: RemoteCall): DeadFilter {
+  const readers = { destination: optional(text()), causeId: optional(text()) }
+  return given(readOptions(options, readers, listProblems(options)))
 }
 
 const causesCommand: Command = remoteCommand({
@@ -26,7 +32,7 @@ const causesCommand: Command = remoteCommand({
   options: [DESTINATION_OPTION, ...LIST_OPTIONS],
   examples: ['dead causes', 'dead causes --destination https://api.pay.example'],
   run: call => {
-    const filter = filterOf(call.options)
+    const filter = filterOf(call)
     return answerList(
       call,
       {
@@ -77,8 +83,8 @@ const listCommand: Command = remoteCommand({
   options: [CAUSE_OPTION, DESTINATION_OPTION, ...LIST_OPTIONS],
   examples: ['dead list', 'dead list --destination https://api.pay.example --ids'],
   run: call => {
-    const { causeId } = readOptions(call.options, { causeId: optional(text()) })
-    const filter = { ...filterOf(call.options), ...(causeId !== undefined && { causeId }) }
+    const filter = filterOf(call)
+    const { causeId } = filter
     return answerList(
       call,
       {

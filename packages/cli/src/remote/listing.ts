@@ -1,6 +1,7 @@
 import type { Listing, Page as ListPage } from '@secondwind/client'
+import type { Problem } from '@secondwind/resilience'
 import type { Answer, GivenOptions, Option } from '../command.ts'
-import { optional, readOptions, text, wholeNumber, withDefault } from '../input/read-options.ts'
+import { optional, optionProblems, readOptions, text, wholeNumber, withDefault } from '../input/read-options.ts'
 import { typedWith } from '../input/typed.ts'
 import type { Page } from '../terminal/page.ts'
 import { showTable, type Table } from '../terminal/table.ts'
@@ -16,6 +17,16 @@ export const LIST_OPTIONS: readonly Option[] = [
   { flag: '--ndjson', say: 'one JSON document a line' },
   { flag: '--csv', say: 'the table as comma-separated values' },
 ]
+
+const LIST_READERS = {
+  limit: withDefault(USUAL_LIMIT, wholeNumber(1, LARGEST_LIMIT)),
+  cursor: optional(text()),
+}
+
+/** What is wrong with them: a list that has filters tells it beside what is wrong with those. */
+export function listProblems(options: GivenOptions): readonly Problem[] {
+  return optionProblems(options, LIST_READERS)
+}
 
 interface Listed<Item> {
   readonly listing: Listing<Item>
@@ -35,10 +46,7 @@ export async function answerList<Item>(
   { listing, idOf, tableOf, showOf, noun }: Listed<Item>,
   more: (items: readonly Item[]) => More | Promise<More> = () => ({}),
 ): Promise<Answer> {
-  const { limit, cursor } = readOptions(options, {
-    limit: withDefault(USUAL_LIMIT, wholeNumber(1, LARGEST_LIMIT)),
-    cursor: optional(text()),
-  })
+  const { limit, cursor } = readOptions(options, LIST_READERS)
   const { items, nextCursor } = await readItems(listing, limit, cursor)
   const table = await tableOf(items)
   const show = (await showOf?.(items)) ?? ((page: Page) => showTable(table, page))

@@ -7,7 +7,7 @@ import { confirm, YES_OPTION } from '../input/confirm.ts'
 import { given } from '../input/given.ts'
 import { isOn, oneOf, optional, perSecond, readOptions } from '../input/read-options.ts'
 import { asItWasRead } from '../remote/as-it-was-read.ts'
-import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
+import { answerList, LIST_OPTIONS, listProblems } from '../remote/listing.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { createPage } from '../terminal/page.ts'
@@ -145,7 +145,8 @@ const listCommand: Command = remoteCommand({
   options: [{ flag: '--status <status>', say: 'in this status', choices: REPLAY_STATUSES }, ...LIST_OPTIONS],
   examples: ['replay list', 'replay list --status RUNNING'],
   run: call => {
-    const { status } = readOptions(call.options, { status: optional(oneOf(...REPLAY_STATUSES)) })
+    const readers = { status: optional(oneOf(...REPLAY_STATUSES)) }
+    const { status } = readOptions(call.options, readers, listProblems(call.options))
     return answerList(call, {
       listing: call.client.replays.list(given({ status })),
       idOf: ({ replayId }) => replayId,

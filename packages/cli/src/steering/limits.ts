@@ -41,7 +41,7 @@ async function setLimits(client: RemoteCall['client'], named: string, { options 
       concurrency: optional(wholeNumber(1, 100_000)),
       rate: optional(perSecond()),
       breakerFailureRate: optional(share),
-      breakerMinCalls: optional(wholeNumber(1, 10_000)),
+      breakerMinCalls: optional(wholeNumber(2, 10_000)), // one failed call never opens a breaker,
       breakerOpen: optional(duration(1, 86_400_000)),
       retryBudget: optional(budget),
       minRetries: optional(wholeNumber(1, 1_000_000)),

@@ -85,6 +85,8 @@ describe('a destination', () => {
       assert.equal(exitCode, 0, stderr)
       return (JSON.parse(stdout) as Destination).settings?.limits
     }
+    const single = await inPipe(['destinations', 'limits', url, '--breaker-min-calls', '1'])
+    assert.match(single.stderr, /--breaker-min-calls must be a whole number from 2 to 10000 \(is "1"\)/)
     await limitsAfter('--breaker-failure-rate', '30%', '--breaker-min-calls', '5')
     const ratio = { kind: 'ratio', ratio: 0.05, windowMs: 10_000, minRetries: 7 }
     assert.deepEqual(await limitsAfter('--breaker-open', '1min', '--retry-budget', '5%', '--min-retries', '7'), {

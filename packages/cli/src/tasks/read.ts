@@ -3,7 +3,7 @@ import type { Answer, Command } from '../command.ts'
 import { sayHold } from '../destinations/destination-page.ts'
 import { tellSlip } from '../destinations/never-used.ts'
 import { durationCell, sayWhen, whenCell } from '../output/say-time.ts'
-import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
+import { answerList, LIST_OPTIONS, listProblems } from '../remote/listing.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { labelled, wrap, type Page } from '../terminal/page.ts'
 import type { Table } from '../terminal/table.ts'
@@ -22,7 +22,7 @@ export const listCommand: Command = remoteCommand({
   ],
   run: call => {
     const now = call.clock.now()
-    const filter = readFilter(call.options, now)
+    const filter = readFilter(call.options, now, listProblems(call.options))
     return answerList(
       call,
       {

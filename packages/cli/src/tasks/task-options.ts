@@ -1,4 +1,5 @@
 import type { TaskFilter, TaskStatus } from '@secondwind/client'
+import type { Problem } from '@secondwind/resilience'
 import type { Argument, GivenOptions, Option } from '../command.ts'
 import { given } from '../input/given.ts'
 import { oneOf, optional, readOptions, text, wholeNumber } from '../input/read-options.ts'
@@ -19,13 +20,14 @@ export const FILTER_OPTIONS: readonly Option[] = [
   ...WHICH_OPTIONS,
 ]
 
-export function readFilter(options: GivenOptions, now: number): TaskFilter {
-  const filter = readOptions(options, {
+/** With what is wrong beside it. */
+export function readFilter(options: GivenOptions, now: number, beside: readonly Problem[]): TaskFilter {
+  const readers = {
     status: optional(oneOf(...STATUSES)),
     attemptFrom: optional(wholeNumber(0, 10_000)),
     idempotencyKey: optional(text()),
     createdBy: optional(text()),
     ...whichReaders(now),
-  })
-  return given(filter)
+  }
+  return given(readOptions(options, readers, beside))
 }

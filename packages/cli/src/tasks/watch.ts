@@ -4,7 +4,7 @@ import { deadline } from '@secondwind/resilience'
 import type { Command } from '../command.ts'
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts'
 import { usageFailure } from '../failure.ts'
-import { duration, optional, readOptions, wholeNumber, withDefault } from '../input/read-options.ts'
+import { duration, optional, optionProblems, readOptions, wholeNumber, withDefault } from '../input/read-options.ts'
 import { sayInstant } from '../output/say-time.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { livePage } from '../terminal/live-page.ts'
@@ -31,19 +31,17 @@ export const watchCommand: Command = remoteCommand({
   run: watch,
 })
 
+const READERS = {
+  limit: withDefault(USUAL_LIMIT, wholeNumber(1, 200)),
+  every: withDefault(USUAL_EVERY_MS, duration(500, 3_600_000)),
+  for: optional(duration(1, 86_400_000)),
+}
+
 async function watch(call: RemoteCall): Promise<ExitCode> {
   const { options, clock, terminal } = call
-  const {
-    limit,
-    every,
-    for: forMs,
-  } = readOptions(options, {
-    limit: withDefault(USUAL_LIMIT, wholeNumber(1, 200)),
-    every: withDefault(USUAL_EVERY_MS, duration(500, 3_600_000)),
-    for: optional(duration(1, 86_400_000)),
-  })
   const taskId = call.args[0] as string | undefined
-  const filter = readFilter(options, clock.now())
+  const filter = readFilter(options, clock.now(), optionProblems(options, READERS))
+  const { limit, every, for: forMs } = readOptions(options, READERS)
   if (taskId !== undefined) refuseFilter(filter, call, taskId)
   const enough = forMs === undefined ? undefined : deadline({ inMs: forMs }, clock)
   const looks =
