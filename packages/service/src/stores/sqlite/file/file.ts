@@ -66,6 +66,13 @@ export function openToRead({ directory }: FileOptions): OpenedFile {
   return { connection, path, close: () => connection.close() }
 }
 
+/** For moving the log into the file beside the writer. */
+export function openToMove({ directory }: FileOptions): OpenedFile {
+  const path = join(directory, DATA_FILE)
+  const connection = sayingWhy(path, () => connect(path, { busyTimeoutMs: BUSY_TIMEOUT_MS }))
+  return { connection, path, close: () => connection.close() }
+}
+
 /** Somebody looks into the file with a tool of their own: they are done soon. */
 const BUSY_TIMEOUT_MS = 2_000
 
@@ -184,10 +191,10 @@ function moveLogIntoFile(connection: Connection): void {
 const MOST_LOG_BYTES = 64 * 1024 * 1024
 
 /**
- * The log is moved into the file when it has so many pages (32 MiB). SQLite's own thousand are full ten times a second
- * under load, and each time the thread waits for the disk twice; most pages were written again meanwhile anyway.
+ * The log is moved into the file by a thread of its own, long before it has so many pages (64 MiB); where that one cannot
+ * keep up, or cannot start, the writer does it.
  */
-const CHECKPOINT_PAGES = 8_000
+const MOST_LOG_PAGES = 16_000
 
 function connectToWrite(path: string): Connection {
   const connection = connect(path, { busyTimeoutMs: BUSY_TIMEOUT_MS })
@@ -196,7 +203,7 @@ function connectToWrite(path: string): Connection {
     // The log is written ahead, so that readers never wait. SQLite waits for the disk before it moves the log into the
     // file; before a commit is answered, `Disk` does.
     connection.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma trusted_schema = off')
-    connection.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}; pragma journal_size_limit = ${MOST_LOG_BYTES}`)
+    connection.exec(`pragma wal_autocheckpoint = ${MOST_LOG_PAGES}; pragma journal_size_limit = ${MOST_LOG_BYTES}`)
     migrate(connection, path)
     return connection
   } catch (error) {

@@ -9,7 +9,9 @@ import type { Batch, Committed } from '../writer/commit.ts'
 import type { AskOf, Verb } from '../writer/verbs.ts'
 import type { WriterOpened } from '../writer/writer-thread.ts'
 import { createCondition } from './condition.ts'
-import { startThread, type Thread } from './thread.ts'
+import { createLogMoving } from './log-moving.ts'
+import { lateThread } from './late-thread.ts'
+import { startThread } from './thread.ts'
 
 export interface SqliteStoreOptions extends FileOptions {
   /** The system's unless told. */
@@ -18,7 +20,10 @@ export interface SqliteStoreOptions extends FileOptions {
   readonly bootMs?: () => number
 }
 
-/** One thread writes and commits in groups, another reads what may take long; this side hands them calls. */
+/**
+ * One thread writes and commits in groups, another reads what may take long, a third moves the log into the file; this
+ * side hands them calls.
+ */
 export interface StoreThreads {
   now(): number
   write<V extends Verb>(verb: V, ask: AskOf<V>): Promise<Committing<V>>
@@ -36,8 +41,10 @@ export async function openStoreThreads(options: SqliteStoreOptions): Promise<Sto
   const storeClock = createStoreClock({ clock, lastWrittenAt, ...(bootMs !== undefined && { bootMs }) })
   const disk = sayingWhy(files.data.path, () => openDisk(files.data.path))
   const condition = createCondition(files, () => storeClock.now())
+  const refuse = (): void => condition.refuseToOpen()
+  const reader = lateThread<ReaderAsk, unknown>({ script: scriptOf('reader'), data, refuse })
+  const mover = lateThread<null, boolean>({ script: scriptOf('mover'), data, refuse })
   const listeners = new Set<(hint: Hint) => void>()
-  let reader: Promise<Thread<ReaderAsk, unknown>> | undefined
   let closing: Promise<void> | undefined
 
   const queue = createCommitQueue({
@@ -47,26 +54,26 @@ export async function openStoreThreads(options: SqliteStoreOptions): Promise<Sto
     onHints: hints => {
       for (const hint of hints) for (const listener of listeners) listener(hint)
     },
-    onWrite: error => condition.wrote(error),
+    onWrite: error => {
+      condition.wrote(error)
+      if (error === undefined) logMoving.wrote()
+    },
     onUnkept: error => condition.couldNotKeep(error),
   })
-  /** By the first who reads: a store that only works needs none. */
-  const startReader = async (): Promise<Thread<ReaderAsk, unknown>> => {
-    try {
-      return (await startThread<ReaderAsk, unknown, null>(scriptOf('reader'), data)).thread
-    } catch (error) {
-      reader = undefined
-      throw error
-    }
-  }
+  const logMoving = createLogMoving({
+    moveMost: () => mover.ask(null),
+    moveRest: () => queue.ask('moveRest', null),
+  })
   const refuseIfClosed = (): void => {
     if (closing === undefined) return
     throw new StoreUnavailableError('store-closed', `the store in ${data.directory} was closed`)
   }
   const closeAll = async (): Promise<void> => {
     await queue.drained()
+    await logMoving.settled()
     // The writer last: as the last connection it moves the log into the file.
-    await (await reader)?.close()
+    await reader.close()
+    await mover.close()
     await writer.close()
     disk.close()
   }
@@ -89,10 +96,8 @@ export async function openStoreThreads(options: SqliteStoreOptions): Promise<Sto
     },
     async read<V extends ReaderVerb>(...ask: ReaderAsk<V>) {
       refuseIfClosed()
-      if (reader === undefined) condition.refuseToOpen()
-      reader ??= startReader()
       try {
-        return (await (await reader).ask(ask)) as ReaderAnswer<V>
+        return (await reader.ask(ask)) as ReaderAnswer<V>
       } catch (error) {
         condition.couldNotRead(error)
         throw error
@@ -120,7 +125,7 @@ export async function openStoreThreads(options: SqliteStoreOptions): Promise<Sto
 }
 
 /** Built files have another ending than sources. */
-function scriptOf(thread: 'writer' | 'reader'): URL {
+function scriptOf(thread: 'writer' | 'reader' | 'mover'): URL {
   const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   return new URL(`../${thread}/${thread}-thread.${ending}`, import.meta.url)
 }

@@ -2,7 +2,7 @@ import type { Hint } from '../../task-store.ts'
 import { NOTHING_YET, type Extent } from '../rows/extent.ts'
 import { sayingWhy } from '../file/file.ts'
 import { failureOf, type Failure } from '../threads/thread-end.ts'
-import { FLEET, READS, VERBS, type Verb } from './verbs.ts'
+import { ALONE, READS, VERBS, type Verb } from './verbs.ts'
 import type { Writer } from './writer.ts'
 
 /** Calls that came together, in the order in which they are applied. */
@@ -50,8 +50,8 @@ export function commit(writer: Writer, { now, calls }: Batch, path: string): Com
     }
   }
 
-  for (const call of calls) if (FLEET.has(call[0])) outcomes.set(call, { kind: 'done', answer: run(writer, call) })
-  runTogether(calls.filter(([verb]) => !FLEET.has(verb)))
+  for (const call of calls) if (ALONE.has(call[0])) outcomes.set(call, runAlone(writer, call, path))
+  runTogether(calls.filter(([verb]) => !ALONE.has(verb)))
   return { outcomes: calls.map(call => outcomes.get(call)!), hints, hasWritten, extent }
 }
 
@@ -70,6 +70,14 @@ function transact(writer: Writer, calls: readonly Call[]): { answers: unknown[];
     // A full disk may have ended the transaction already.
     if (connection.isTransaction()) connection.exec('rollback')
     throw error
+  }
+}
+
+function runAlone(writer: Writer, call: Call, path: string): Outcome {
+  try {
+    return { kind: 'done', answer: sayingWhy(path, () => run(writer, call)) }
+  } catch (error) {
+    return failureOf(error)
   }
 }
 

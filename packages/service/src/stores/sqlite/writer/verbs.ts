@@ -35,6 +35,7 @@ import type {
   WriteRecord,
   WrittenRecord,
 } from '../../task-store.ts'
+import { moveLog } from '../mover/move-log.ts'
 import type { From, Slice } from '../rows/slice.ts'
 import type { HeldRows, SettlementRow } from '../rows/task-rows.ts'
 import type { DueCallbacks } from '../tables/callbacks.ts'
@@ -101,6 +102,8 @@ export interface WriterVerbs {
   recount(ask: null): null
   /** Finds out whether there is room to write. */
   probe(ask: null): null
+  /** Moves what is left of the log into the file. */
+  moveRest(ask: null): null
 }
 
 export type Verb = keyof WriterVerbs
@@ -163,6 +166,10 @@ export const VERBS: { readonly [V in Verb]: (writer: Writer, ask: AskOf<V>) => A
     connection.exec('insert into probe values (zeroblob(65536)); delete from probe')
     return null
   },
+  moveRest({ connection }) {
+    moveLog(connection)
+    return null
+  },
 }
 
 /** What changed nothing was not done. */
@@ -173,6 +180,9 @@ function noted({ audit, now }: Writer, line: AuditLine | undefined, changed: Cha
 
 /** Of the register in memory: a transaction that fails does not take them back, so that they have no part in one. */
 export const FLEET: ReadonlySet<Verb> = new Set<Verb>(['beat', 'take', 'give'])
+
+/** What has no part in a transaction. */
+export const ALONE: ReadonlySet<Verb> = new Set<Verb>([...FLEET, 'moveRest'])
 
 /** A commit that holds nothing else needs no disk. */
 export const READS: ReadonlySet<Verb> = new Set<Verb>([
