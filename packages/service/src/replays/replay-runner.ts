@@ -11,7 +11,7 @@ import { NO_COUNTS, type ReplayCounts } from '../task/replay/counts.ts'
 import type { DeadLetter } from '../task/replay/dead-letter.ts'
 import { isUnderWay, type ReplayDocument } from '../task/replay/replay.ts'
 import { countPage, skippedBecause } from '../task/replay/selection.ts'
-import { afterMove, LOOKAHEAD_MS, nextStep, type ReplayMoment, type ReplayStep } from '../task/replay/step.ts'
+import { afterMove, dueAtOf, LOOKAHEAD_MS, nextStep, type ReplayMoment, type ReplayStep } from '../task/replay/step.ts'
 import { partitionOfTask } from '../task/task-id.ts'
 import { readCandidates } from './candidates.ts'
 import { findReplay, storedReplay, writeReplay, type StoredReplay } from './stored-replay.ts'
@@ -230,7 +230,7 @@ export class ReplayRunner {
       for (const letter of page.letters) {
         const policy = await this.#policyOf(letter)
         if (policy === 'missing' || skippedBecause(replay, { ...letter, hasPolicy: true }) !== undefined) continue
-        const dueAt = Math.round(turns[asks.length]!)
+        const dueAt = dueAtOf(turns[asks.length]!)
         const progress = { ...replayed(letter, policy, dueAt), replayId }
         asks.push({ taskId: letter.taskId, generation: letter.progress.generation, progress, dueAt })
       }

@@ -4,7 +4,7 @@ import { describe, it } from 'vitest'
 import { countChange, countMoved, NO_COUNTS } from './counts.ts'
 import { act, type ReplayDocument } from './replay.ts'
 import { aReplay, NOW, someCounts } from './replay.test-kit.ts'
-import { afterMove, leftOf, nextStep, rateNow, stopOf, turnsOf } from './step.ts'
+import { afterMove, dueAtOf, leftOf, nextStep, rateNow, stopOf, turnsOf } from './step.ts'
 
 const DAY_MS = 86_400_000
 
@@ -48,6 +48,13 @@ describe('turns', () => {
     })
     assert.equal(turnsOf(canary, someCounts({ moved: 22, sent: 22 }), NOW).length, 3)
     assert.equal(turnsOf(canary, someCounts({ moved: 25, sent: 25 }), NOW).length, 0)
+  })
+
+  it('of a hundredth of a second are due together, never early, and no rate is lost by it', () => {
+    const turns = Array.from({ length: 60 }, (_, at) => NOW + (at * 1_000) / 600)
+    const dueAts = turns.map(dueAtOf)
+    assert.equal(new Set(dueAts).size, 11)
+    for (const [at, dueAt] of dueAts.entries()) assert.ok(dueAt >= turns[at]! && dueAt - turns[at]! < 10)
   })
 
   it('keep the rate within one part in a hundred, though looks come unevenly, and never burst after a stall', () => {

@@ -114,6 +114,16 @@ export function turnsOf(replay: ReplayDocument, { moved, waiting }: ReplayCounts
   return Array.from({ length: Math.max(0, Math.min(room, inTime)) }, (_, at) => first + at * gapMs)
 }
 
+/**
+ * When a task whose turn it is becomes due. Those of one beat go together, for then one write claims them and one settles
+ * them: at some hundreds a second that halves the work, and live tasks find the service free.
+ */
+export function dueAtOf(turn: number): number {
+  return Math.ceil(turn / BEAT_MS) * BEAT_MS
+}
+
+const BEAT_MS = 10
+
 /** What a step of moving leads to: where to go on, and when the next one's turn is. */
 export interface MovedStep {
   /** The turns that were taken. */
