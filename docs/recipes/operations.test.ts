@@ -148,6 +148,6 @@ describe('the page on operations', () => {
     const restored = createClient({ url: again.url })
     assert.equal((await restored.tasks.get(taskId)).status, 'PENDING')
     assert.equal(new TextDecoder().decode(await restored.bodies.get(bodyRef)), bodyText)
-    await assert.rejects(pasteLine(backup!, folder), /store-in-use.*is there already/s)
+    await assert.rejects(pasteLine(backup!, folder), /file-exists.*is there already/s)
   })
 })

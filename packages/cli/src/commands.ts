@@ -18,7 +18,7 @@ import { tiersCommand } from './lab/tiers.ts'
 import { POLICIES } from './policies/commands.ts'
 import { REPLAYS } from './replays/commands.ts'
 import { seriesCommand } from './series/series.ts'
-import { backupCommand } from './service/backup.ts'
+import { BACKUP } from './service/backup.ts'
 import { SERVICE } from './service/commands.ts'
 import { STEERING } from './steering/commands.ts'
 import { TASKS } from './tasks/commands.ts'
@@ -37,7 +37,7 @@ const LAB: readonly Command[] = [
 
 const ALL: readonly Command[] = [
   ...SERVICE,
-  backupCommand,
+  ...BACKUP,
   doctorCommand,
   ...TASKS,
   ...BODIES,

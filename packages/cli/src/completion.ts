@@ -52,11 +52,13 @@ function following(commands: readonly Command[], typed: readonly string[]): read
   const [before, current] = [typed.slice(0, -1), typed.at(-1) ?? '']
   const startsWith = (words: readonly string[], beginning: readonly string[]): boolean =>
     beginning.every((word, index) => words[index] === word)
-  const command = commands.find(({ path }) => startsWith(before, path))
-  const words =
-    command === undefined
-      ? commands.flatMap(({ path }) => (startsWith(path, before) ? (path[before.length] ?? []) : []))
-      : wordsAfter(command, before.at(-1))
+  const [command] = commands
+    .filter(({ path }) => startsWith(before, path))
+    .toSorted((one, other) => other.path.length - one.path.length)
+  const words = [
+    ...commands.flatMap(({ path }) => (startsWith(path, before) ? (path[before.length] ?? []) : [])),
+    ...(command === undefined ? [] : wordsAfter(command, before.at(-1))),
+  ]
   return [...new Set(words)].filter(word => word.startsWith(current))
 }
 

@@ -27,6 +27,8 @@ export function createParser(
     })
     // What each takes stands in its own help; here there is room for what it does.
     .configureHelp({ subcommandTerm: command => command.name(), minWidthToWrap: 20 })
+    // What follows a verb is the verb's, also where its noun is a command itself and has the same option.
+    .enablePositionalOptions()
     .exitOverride()
   for (const command of commands) addCommand(program, command, run)
   return program

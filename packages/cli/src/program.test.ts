@@ -199,6 +199,8 @@ describe('completion', () => {
     assert.deepEqual(await words('l'), ['lab'])
     assert.deepEqual(await words('lab', 'ex'), ['explain'])
     assert.deepEqual(await words('lab', 'tiers', '--f'), ['--failure'])
+    assert.deepEqual(await words('backup', 'c'), ['check'])
+    assert.deepEqual(await words('backup', 'check', '--'), ['--json', '--no-color'])
   })
 
   it('offers the names that an argument may have', async () => {

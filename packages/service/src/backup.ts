@@ -8,6 +8,7 @@
 import { closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
 import { copyFile, readdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { checkBackup, type BackupReading } from './check-backup.ts'
 import { BODIES_DIRECTORY } from './open-stores.ts'
 import { connect } from './stores/sqlite/file/connection.ts'
 import { DATA_FILE, sayingWhy } from './stores/sqlite/file/file.ts'
@@ -25,20 +26,27 @@ const CUT_OFF = 'a backup is under way, or was cut off: then remove it, or choos
 /** Somebody checkpoints the log at this moment: they are done soon. */
 const BUSY_TIMEOUT_MS = 10_000
 
-/** Throws a `StoreUnavailableError` that says what to do; then there is no copy. */
-export async function backUp({ data, to }: BackupAsk): Promise<void> {
+/** What is there already is never written over. */
+export class BackupExistsError extends Error {
+  readonly code = 'file-exists'
+}
+
+/** What is in the copy. Throws a `StoreUnavailableError` or a `BackupExistsError` that says what to do; then there is no copy. */
+export async function backUp({ data, to }: BackupAsk): Promise<BackupReading> {
   const source = join(data, DATA_FILE)
   if (!existsSync(source)) throw new StoreUnavailableError('store-unreachable', `there is no ${DATA_FILE} in ${data}`)
   const partial = `${to}.partial`
-  if (existsSync(to)) throw new StoreUnavailableError('store-in-use', `${to} is there already; choose another name`)
-  if (existsSync(partial)) throw new StoreUnavailableError('store-in-use', `${partial} is there already; ${CUT_OFF}`)
+  if (existsSync(to)) throw new BackupExistsError(`${to} is there already; choose another name`)
+  if (existsSync(partial)) throw new BackupExistsError(`${partial} is there already; ${CUT_OFF}`)
   sayingWhy(partial, () => mkdirSync(partial, { mode: 0o700 }))
   try {
     copyData(source, join(partial, DATA_FILE))
     await copyBodies(join(data, BODIES_DIRECTORY), join(partial, BODIES_DIRECTORY))
+    const reading = checkBackup(partial)
     keep(partial)
     renameSync(partial, to)
     keep(dirname(resolve(to)))
+    return reading
   } catch (error) {
     rmSync(partial, { recursive: true, force: true })
     throw error
@@ -53,15 +61,6 @@ function copyData(source: string, copy: string): void {
     try {
       // One moment of it, however long that takes and whatever is written meanwhile; copying pages would begin anew each time.
       connection.write('vacuum into ?')(copy)
-    } finally {
-      connection.close()
-    }
-  })
-  sayingWhy(copy, () => {
-    const connection = connect(copy, { readOnly: true, busyTimeoutMs: 0 })
-    try {
-      const [found] = connection.row<[string]>('pragma integrity_check')()!
-      if (found !== 'ok') throw new StoreUnavailableError('store-corrupt', `the copy is damaged: ${found}`)
     } finally {
       connection.close()
     }

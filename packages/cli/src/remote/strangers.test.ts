@@ -24,12 +24,13 @@ const REMOTE = COMMANDS.filter(command => isRemote(command) && command.path[0] !
 
 describe('a server that is no Secondwind, and says 200, is told as one:', () => {
   it.each(REMOTE)('$name', async ({ words }) => {
+    const folder = aFolder()
     for (const answer of ANSWERS) {
       const url = await anAnswer((request, response) => {
         request.resume()
         response.end(answer)
       })
-      const { stderr, exitCode } = await inPipe([...words, '--url', url])
+      const { stderr, exitCode } = await inPipe([...words.map(word => placedIn(folder, word)), '--url', url])
       assert.doesNotMatch(stderr, /^error bug/m, answer)
       // Files of an example are not here: what cannot be read is not sent either.
       if (exitCode !== 3 && exitCode !== 2)
@@ -46,8 +47,7 @@ describe('a server that is no Secondwind, and says 200, is told as one:', () => 
       response.setHeader('content-type', 'application/json')
       response.end(JSON.stringify(MADE_UP))
     })
-    const folder = mkdtempSync(join(tmpdir(), 'secondwind-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const folder = aFolder()
     const { stderr } = await inPipe([...words.map(word => placedIn(folder, word)), '--url', url])
     assert.doesNotMatch(stderr, /^error bug/m)
     assert.deepEqual(readdirSync(folder), [], 'it made up no secret')
@@ -82,3 +82,9 @@ describe('a server that is no Secondwind, and says 200, is told as one:', () => 
     }
   })
 })
+
+function aFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'secondwind-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return folder
+}

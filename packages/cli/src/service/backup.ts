@@ -1,12 +1,18 @@
+/** Copies of the data directory: made while the service runs, and looked at without starting one. */
+import type { BackupReading } from '@secondwind/service'
 import { readConfig } from '@secondwind/service/config'
 import type { Answer, Call, Command } from '../command.ts'
+import { EXIT_CODES } from '../exit-codes.ts'
 import { Failure, problemsFailure } from '../failure.ts'
-import { typed } from '../input/typed.ts'
+import { retyped, typed } from '../input/typed.ts'
+import { freePath } from '../output/output-file.ts'
+import { sayBytes } from '../output/say-bytes.ts'
+import { sayInstant } from '../output/say-time.ts'
 import { settingsOf, SETTING_OPTIONS } from './settings.ts'
 
 const OPTIONS = SETTING_OPTIONS.filter(({ flag }) => /^--(?:data|config) /.test(flag))
 
-export const backupCommand: Command = {
+const makeCommand: Command = {
   path: ['backup'],
   summary: 'a copy of the data directory, made while the service runs',
   arguments: [{ usage: '<directory>', say: 'where the copy is made; there must be nothing yet' }],
@@ -14,6 +20,16 @@ export const backupCommand: Command = {
   examples: ['backup ./backup-2026-11-16', 'backup --data /var/lib/secondwind /var/backups/secondwind-1'],
   run: backUpAs,
 }
+
+const checkCommand: Command = {
+  path: ['backup', 'check'],
+  summary: 'what is in a copy, and whether it is whole; nothing is sent, and nothing written',
+  arguments: [{ usage: '<directory>', say: 'where the copy is' }],
+  examples: ['backup check ./backup-2026-11-16'],
+  run: check,
+}
+
+export const BACKUP: readonly Command[] = [makeCommand, checkCommand]
 
 async function backUpAs({ args, options }: Call): Promise<Answer> {
   const to = args[0] as string
@@ -23,25 +39,79 @@ async function backUpAs({ args, options }: Call): Promise<Answer> {
   // Not before it is needed: no other command should wait until a whole server has been read.
   const { backUp } = await import('@secondwind/service')
   try {
-    await backUp({ data, to })
+    const reading = await backUp({ data, to })
+    return {
+      data: { data, backup: to, ...reading },
+      show: () => `${to} holds what ${data} does; it was checked, and nobody else can read it`,
+      // No start of a service: it would send what waits a second time, and change the copy.
+      next: [typed(['backup', 'check', to])],
+    }
   } catch (error) {
-    throw asFailure(error, data)
-  }
-  return {
-    data: { data, backup: to },
-    show: () => `${to} holds what ${data} does; it was checked, and nobody else can read it`,
-    next: [typed(['serve', '--data', to, '--port', '0'])],
+    const again = typed(['backup', ...retyped(options, OPTIONS), freePath(to)])
+    throw asFailure(error, {
+      what: `${data} cannot be copied`,
+      so: 'There is no copy, and the data is as it was.',
+      again,
+    })
   }
 }
 
+async function check({ args }: Call): Promise<Answer> {
+  const directory = args[0] as string
+  const { checkBackup } = await import('@secondwind/service')
+  try {
+    return answerOf(directory, checkBackup(directory))
+  } catch (error) {
+    throw asFailure(error, { what: `${directory} is no copy that could be restored`, so: 'Nothing was written.' })
+  }
+}
+
+function answerOf(directory: string, reading: BackupReading): Answer {
+  const { tasks, lastAt, format, knownFormat, dataBytes, bodies } = reading
+  const isWhole = bodies.missing === 0 && format <= knownFormat
+  const lines = [
+    ...Object.entries(tasks).map(([status, count]) => [status, String(count)]),
+    ['bodies', `${bodies.needed}${bodies.missing === 0 ? '' : `, of which ${bodies.missing} are missing`}`],
+    ['format', `${format}${sayFormat(format, knownFormat)}`],
+    ['size', `${sayBytes(dataBytes)}, bodies apart`],
+  ] as const
+  return {
+    data: { backup: directory, isWhole, ...reading },
+    show: ({ colors }) =>
+      [
+        `${colors.bold(directory)}  as of ${sayInstant(lastAt)}`,
+        '',
+        ...lines.map(([label, text]) => `  ${label.padEnd(LABEL_WIDTH)}${text}`),
+      ].join('\n'),
+    verdict: `It ${isWhole ? 'is' : 'is not'} whole. A service that is started on it sends what waits: only in the original's place.`,
+    ...(!isWhole && { exitCode: EXIT_CODES.no }),
+  }
+}
+
+const LABEL_WIDTH = 11
+
+function sayFormat(format: number, known: number): string {
+  if (format > known) return `, which only a newer version reads; this one knows ${known}`
+  return format < known ? `, which the first start brings to ${known}` : ''
+}
+
+interface Told {
+  readonly what: string
+  readonly so: string
+  /** The same under a name that is free. */
+  readonly again?: string
+}
+
 /** What the disk says, and what the store says of it. */
-function asFailure(error: unknown, data: string): unknown {
+function asFailure(error: unknown, { what, so, again }: Told): unknown {
   const { code, message } = error as NodeJS.ErrnoException
-  if (typeof code !== 'string' || !/^(?:store-|E[A-Z]+$)/.test(code)) return error
+  if (typeof code !== 'string' || !/^(?:file-exists|store-.+|E[A-Z]+)$/.test(code)) return error
+  const isThere = code === 'file-exists'
   return new Failure({
-    code: code.startsWith('store-') ? code : 'not-writable',
-    what: `${data} cannot be copied`,
+    code: isThere || code.startsWith('store-') ? code : 'not-writable',
+    what,
     because: [`${message}.`],
-    so: 'There is no copy, and the data is as it was.',
+    so,
+    ...(isThere && { exitCode: EXIT_CODES.usage, next: again === undefined ? [] : [again] }),
   })
 }

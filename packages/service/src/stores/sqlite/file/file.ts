@@ -217,7 +217,7 @@ function limitFile(connection: Connection, maxFileBytes: number): void {
   connection.exec(`pragma max_page_count = ${Math.max(1, Math.floor(maxFileBytes / pageBytes))}`)
 }
 
-function refuseForeign(connection: Connection, path: string): void {
+export function refuseForeign(connection: Connection, path: string): void {
   const isEmpty = numberOf(connection, 'select count(*) from sqlite_schema') === 0
   if (!isEmpty && numberOf(connection, 'pragma application_id') !== APPLICATION_ID) throw errorOf(foreignFault(path))
 }

@@ -1,0 +1,89 @@
+import { createClient } from '@secondwind/client'
+import { DEFAULT_CONFIG, startService } from '@secondwind/service'
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, onTestFinished } from 'vitest'
+import { atTerminal } from '../command-line.test-kit.ts'
+import { temporaryDirectory } from './serve.test-kit.ts'
+
+/** A service with a body, a task that waits for it and one that has ended, and a copy of it all. */
+async function aCopy() {
+  const folder = temporaryDirectory()
+  const [data, copy] = [join(folder, 'data'), join(folder, 'backup')]
+  const config = { ...DEFAULT_CONFIG, port: 0, data }
+  const service = await startService({ config, isDevelopment: true, log: () => {}, logLevel: 'error' })
+  onTestFinished(() => service.stop())
+  const { url } = service
+  const client = createClient({ url })
+  const targetUrl = `${url}/_flaky/200`
+  const { bodyRef } = await client.bodies.upload('a body')
+  await client.tasks.enqueue({ targetUrl, bodyRef, delayMs: 3_600_000 })
+  await client.waitFor((await client.tasks.enqueue({ targetUrl })).taskId)
+  return { data, copy, made: await atTerminal(['backup', '--data', data, copy]) }
+}
+
+/** Every file, with what is in it and when it was written. */
+function contentOf(directory: string): readonly string[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .toSorted()
+    .map(name => {
+      const path = join(directory, name)
+      const found = statSync(path)
+      const bytes = found.isDirectory() ? '' : readFileSync(path)
+      return `${name} ${found.mtimeMs} ${createHash('sha256').update(bytes).digest('hex')}`
+    })
+}
+
+describe('a copy of the data directory', () => {
+  it('is followed by a look at it, which sends nothing and writes nothing', async () => {
+    const { copy, made } = await aCopy()
+    assert.equal(made.stderr, `\ntry  secondwind backup check ${copy}\n`)
+    const before = contentOf(copy)
+    const { stdout, exitCode } = await atTerminal(['backup', 'check', copy])
+    assert.equal(exitCode, 0)
+    assert.match(
+      stdout,
+      /^ {2}PENDING {4}1\n.*^ {2}SUCCEEDED {2}1\n.*^ {2}bodies {5}1\n.*It is whole\. A service that/ms,
+    )
+    assert.deepEqual(contentOf(copy), before)
+  })
+
+  it('is not whole without a body that its tasks need, or from a newer version', async () => {
+    const { copy } = await aCopy()
+    const [folder] = readdirSync(join(copy, 'bodies'))
+    rmSync(join(copy, 'bodies', folder!), { recursive: true })
+    const { stdout, exitCode } = await atTerminal(['backup', 'check', copy, '--json'])
+    const { isWhole, bodies } = JSON.parse(stdout) as { isWhole: boolean; bodies: object }
+    assert.deepEqual([exitCode, isWhole, bodies], [6, false, { needed: 1, missing: 1 }])
+    const file = readFileSync(join(copy, 'tasks.db'))
+    file.writeUInt32BE(999, 60) // user_version, sqlite.org/fileformat.html
+    writeFileSync(join(copy, 'tasks.db'), file)
+    assert.match(
+      (await atTerminal(['backup', 'check', copy])).stdout,
+      /format {5}999, which only a newer version reads/,
+    )
+  })
+
+  it('is none where there is no file, or one of somebody else', async () => {
+    const folder = temporaryDirectory()
+    const empty = await atTerminal(['backup', 'check', folder])
+    assert.deepEqual([empty.exitCode, empty.stderr.includes('there is no tasks.db in')], [1, true])
+    writeFileSync(join(folder, 'tasks.db'), 'my diary, which is no database at all\n'.repeat(200))
+    const { exitCode, stderr } = await atTerminal(['backup', 'check', folder])
+    assert.equal(exitCode, 1)
+    assert.match(stderr, /^error store-corrupt .* is no copy that could be restored/)
+  })
+
+  it('is not made where there is something already, and a free name is proposed', async () => {
+    const { data, copy } = await aCopy()
+    const { exitCode, stderr } = await atTerminal(['backup', '--data', data, copy])
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /^error file-exists {2}/)
+    assert.ok(stderr.endsWith(`do   secondwind backup --data ${data} ${copy}-2\n`), stderr)
+    mkdirSync(`${copy}-2.partial`)
+    const cutOff = await atTerminal(['backup', '--data', data, `${copy}-2`])
+    assert.match(cutOff.stderr, /^error file-exists .*-2\.partial is there already; a backup is under way/s)
+  })
+})
