@@ -269,6 +269,16 @@ describe('what is kept of an answer', () => {
     assert.equal(response.body, 'xxxx [redact')
   })
 
+  it('has not the half of one that the server did not finish, nor of one at the end of a long header', async () => {
+    const headers = { authorization: 'Bearer tok-1234567890' }
+    const breakOff: Play = ({ socket }) => socket.end('HTTP/1.1 400 Bad\r\ncontent-length: 99\r\n\r\nno tok-1234')
+    const broken = await answered(breakOff, { headers })
+    assert.equal(broken.response.body, 'no [redacted]')
+    const long = `x-long: ${'y'.repeat(1_016)}tok-1234567890\r\n`
+    const { response } = await answered(answer('a', '200 OK', long), { headers })
+    assert.deepEqual([response.headers['x-long'], response.truncated], [`${'y'.repeat(1_016)}[redacte`, true])
+  })
+
   it('has so many headers, each so long, and says when there was more', async () => {
     const many = Array.from({ length: 100 }, (_, n) => `x-${n}: ${n}\r\n`).join('')
     const crowded = await answered(answer('a', '200 OK', many))

@@ -1,15 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import type { CapturedResponse } from '../../task/task.ts'
-import { blotOut, redacted } from './redact.ts'
+import type { Blotter } from './redact.ts'
 
 /** As undici reads them: small letters, and a list where a name came several times. */
 export type ResponseHeaders = { readonly [name: string]: string | string[] | undefined }
 
 const MOST_HEADERS = 64
 const LONGEST_HEADER = 1_024
-
-/** A secret that stands across the limit is kept so far beyond it, until it is blotted out. */
-const MARGIN_BYTES = 4_096
 
 /** The beginning of a body, up to a limit. */
 export class Capture {
@@ -23,15 +20,16 @@ export class Capture {
   }
 
   add(chunk: Buffer): void {
-    if (this.bytes < this.#limitBytes + MARGIN_BYTES) this.#chunks.push(chunk)
+    const left = this.#limitBytes - this.bytes
+    if (left > 0) this.#chunks.push(chunk.subarray(0, left))
     this.bytes += chunk.byteLength
   }
 
   /** What is kept of an answer. `isWhole`: nothing of its body is missing. */
-  keep(headers: ResponseHeaders, secrets: readonly string[], isWhole: boolean): CapturedResponse {
-    const kept = keptHeaders(headers, secrets)
-    const { bytes, isCut } = this.#beginning(secrets)
-    const isTruncated = isCut || !isWhole
+  keep(headers: ResponseHeaders, blotter: Blotter, isWhole: boolean): CapturedResponse {
+    const kept = keptHeaders(headers, blotter)
+    const isTruncated = this.bytes > this.#limitBytes || !isWhole
+    const bytes = this.#beginning(blotter, isTruncated)
     const text = textOf(bytes, isTruncated)
     return {
       headers: kept.headers,
@@ -41,11 +39,11 @@ export class Capture {
     }
   }
 
-  #beginning(secrets: readonly string[]): { readonly bytes: Buffer; readonly isCut: boolean } {
+  #beginning(blotter: Blotter, isCut: boolean): Buffer {
     const all = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
+    if (blotter.hasNothing) return all
     // Byte by byte: a secret is what a header can hold, whatever the body around it is.
-    const blotted = secrets.length === 0 ? all : Buffer.from(blotOut(all.toString('latin1'), secrets), 'latin1')
-    return { bytes: blotted.subarray(0, this.#limitBytes), isCut: this.bytes > this.#limitBytes }
+    return Buffer.from(blotter.text(all.toString('latin1'), isCut), 'latin1').subarray(0, this.#limitBytes)
   }
 }
 
@@ -62,7 +60,7 @@ function textOf(bytes: Buffer, isCut: boolean): string | undefined {
 }
 
 /** In one pass, for it is done for every answer; as entries, so that a header may have any name. */
-function keptHeaders(headers: ResponseHeaders, secrets: readonly string[]): { headers: Kept; isCut: boolean } {
+function keptHeaders(headers: ResponseHeaders, blotter: Blotter): { headers: Kept; isCut: boolean } {
   const kept: [name: string, text: string][] = []
   let isCut = false
   for (const name in headers) {
@@ -71,8 +69,9 @@ function keptHeaders(headers: ResponseHeaders, secrets: readonly string[]): { he
       break
     }
     const value = headers[name]
-    const text = blotOut(redacted(name, Array.isArray(value) ? value.join(', ') : (value ?? '')), secrets)
-    isCut ||= Math.max(name.length, text.length) > LONGEST_HEADER
+    const whole = Array.isArray(value) ? value.join(', ') : (value ?? '')
+    const text = blotter.header(name, whole.slice(0, LONGEST_HEADER), whole.length > LONGEST_HEADER)
+    isCut ||= Math.max(name.length, whole.length, text.length) > LONGEST_HEADER
     kept.push([name.slice(0, LONGEST_HEADER), text.slice(0, LONGEST_HEADER)])
   }
   return { headers: Object.fromEntries(kept), isCut }

@@ -3,7 +3,7 @@ import { errors, type Dispatcher } from 'undici'
 import type { Delivery, Sending, TargetAnswer } from '../target.ts'
 import { Capture, type ResponseHeaders } from './capture.ts'
 import { answerless, cutOff, TargetError, type Failed, type NotTried } from './failures.ts'
-import { secretsOf } from './redact.ts'
+import { Blotter } from './redact.ts'
 
 type Controller = Dispatcher.DispatchController
 
@@ -125,8 +125,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Sending, Alarm {
     const { delivery, limits } = this.#options
     const { status, headers } = this.#answer!
     const capture = this.#capture ?? new Capture(limits.captureBytes)
-    const secrets = [...secretsOf(delivery.request.headers), ...secretsOf(delivery.headers)]
-    return { kind: 'answered', status, headers, response: capture.keep(headers, secrets, isWhole) }
+    const blotter = new Blotter(delivery.request.headers, delivery.headers)
+    return { kind: 'answered', status, headers, response: capture.keep(headers, blotter, isWhole) }
   }
 
   #end(answer: TargetAnswer): void {

@@ -1,27 +1,73 @@
 import { isSecretName, REDACTED } from '../../secrets.ts'
-
-/** What is kept of a header. */
-export function redacted(name: string, value: string): string {
-  return isSecretName(name) ? REDACTED : value
-}
+import { WordSearch } from './word-search.ts'
 
 /** Shorter ones would blot out common words. */
 const SHORTEST_SECRET = 8
+/** All that a task's headers can hold, whole and by their parts, and as much as signatures need. */
+const MOST_CHARACTERS = 49_152
+/** So many are looked for one by one before all of them are looked for at once. */
+const FEW_HEADS = 8
 
 /**
- * What must not be read in an answer: the secrets that were sent, for some servers repeat what they were asked with.
- * A value counts as a whole and by its parts: of `Bearer abc…` it is the second that opens doors.
+ * Blots out what must not be read in an answer: the secrets that were sent, for some servers repeat what they were asked
+ * with. A value counts as a whole and by its parts: of `Bearer abc…` it is the second that opens doors.
+ *
+ * Text is searched in one pass: neither those who choose the secrets nor those who choose the answer make it long. What
+ * was put in place of a secret is not searched again: `redacted` may be a secret, too.
  */
-export function secretsOf(headers: { readonly [name: string]: string }): readonly string[] {
-  const names = Object.keys(headers).filter(isSecretName)
-  if (names.length === 0) return NONE
-  return names
-    .flatMap(name => [headers[name]!, ...headers[name]!.split(/[\s;,="]+/)])
-    .filter(secret => secret.length >= SHORTEST_SECRET)
+export class Blotter {
+  readonly #secrets: readonly string[]
+  readonly #heads: readonly string[]
+  readonly #isBeyond: boolean
+  #search: WordSearch | undefined = undefined
+
+  constructor(...sent: readonly { readonly [name: string]: string }[]) {
+    this.#secrets = secretsOf(sent)
+    this.#heads = [...new Set(this.#secrets.map(secret => secret.slice(0, SHORTEST_SECRET)))]
+    this.#isBeyond = this.#secrets.reduce((sum, { length }) => sum + length, 0) > MOST_CHARACTERS
+  }
+
+  /** Nothing secret was sent. */
+  get hasNothing(): boolean {
+    return this.#secrets.length === 0
+  }
+
+  /** What is kept of a header. */
+  header(name: string, value: string, isCut: boolean): string {
+    return isSecretName(name) ? REDACTED : this.text(value, isCut)
+  }
+
+  /** Of a text that `isCut` the beginning of a secret at its end is blotted out, too. */
+  text(text: string, isCut: boolean): string {
+    if (this.hasNothing || text === '') return text
+    // More than anybody could have sent by way of this service: rather nothing is kept than too much.
+    if (this.#isBeyond) return REDACTED
+    if (!isCut && this.#hasNone(text)) return text
+    this.#search ??= new WordSearch(this.#secrets)
+    let blotted = ''
+    let from = 0
+    for (const { start, end } of this.#search.spansIn(text, isCut)) {
+      blotted += `${text.slice(from, start)}${REDACTED}`
+      from = end
+    }
+    return from === 0 ? text : blotted + text.slice(from)
+  }
+
+  /** Most answers repeat nothing, which their few first letters tell for less than it takes to begin a search. */
+  #hasNone(text: string): boolean {
+    return this.#heads.length <= FEW_HEADS && !this.#heads.some(head => text.includes(head))
+  }
 }
 
+function secretsOf(sent: readonly { readonly [name: string]: string }[]): readonly string[] {
+  const secrets = new Set<string>()
+  for (const headers of sent)
+    for (const name in headers)
+      if (isSecretName(name))
+        for (const secret of [headers[name]!, ...headers[name]!.split(PARTING)])
+          if (secret.length >= SHORTEST_SECRET) secrets.add(secret)
+  return secrets.size === 0 ? NONE : [...secrets]
+}
+
+const PARTING = /[\s;,="]+/
 const NONE: readonly string[] = []
-
-export function blotOut(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((blotted, secret) => blotted.replaceAll(secret, REDACTED), text)
-}
