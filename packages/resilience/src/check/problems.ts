@@ -74,8 +74,8 @@ export function text(longest: number): FieldCheck {
 }
 
 /** What is given: a field that is undefined is not, and must not take a default's place. */
-export function withoutUndefined<T extends object>(input: T): T {
-  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as T
+export function withoutUndefined<T extends object>(input: T): { [Field in keyof T]: Exclude<T[Field], undefined> } {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as never
 }
 
 export function isRecord(value: unknown): value is { readonly [field: string]: unknown } {

@@ -4,6 +4,7 @@ import { RuledBudget, type Budget } from '../budget/budget.ts'
 import { createBudget } from '../budget/run.ts'
 import type { BudgetPolicy } from '../budget/policy.ts'
 import { Bulkhead } from '../bulkhead/run.ts'
+import { withoutUndefined } from '../check/problems.ts'
 import type { Failure } from '../classify/outcome.ts'
 import { Hedge } from '../hedge/run.ts'
 import { expectedCallMs, noLatencies, type Latencies } from '../latency/decide.ts'
@@ -93,7 +94,7 @@ export class Parts<F, A, R> implements Gate, Gates {
       gates: [this, ...present(this.#hedge(), this.#shared.replicas, this.#shared.refresher), ...gates],
       usualCallMs: () => expectedCallMs(this.latencies),
       ...(adaptiveTimeout && { attemptTimeoutMs: () => this.watch.timeoutMs }),
-      ...given({ classify, classifyResult, discard, curve, lastAttempt, onExhausted, telemetry }),
+      ...withoutUndefined({ classify, classifyResult, discard, curve, lastAttempt, onExhausted, telemetry }),
       ports: { ...ports, clock },
     }
     return new Setup(compilePolicy(policy.retry), options)
@@ -149,11 +150,4 @@ function budgetFor(policy: BudgetPolicy | undefined, clock: Clock, before: Budge
 
 function present(...gates: readonly (Gate | undefined)[]): Gate[] {
   return gates.filter(gate => gate !== undefined)
-}
-
-/** Without the fields that are undefined: an option that is there counts. */
-function given<Options extends object>(options: Options): { [Field in keyof Options]: NonNullable<Options[Field]> } {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
-    [Field in keyof Options]: NonNullable<Options[Field]>
-  }
 }

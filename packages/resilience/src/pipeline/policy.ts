@@ -1,7 +1,15 @@
 import { checkBreaker, withBreakerDefaults, type BreakerInput, type BreakerPolicy } from '../breaker/policy.ts'
 import { checkBudget, DEFAULT_BUDGET, type BudgetPolicy } from '../budget/policy.ts'
 import { checkBulkhead, withBulkheadDefaults, type BulkheadInput, type BulkheadPolicy } from '../bulkhead/policy.ts'
-import { checkFields, isRecord, text, type Fields, type Problem, type WrongWords } from '../check/problems.ts'
+import {
+  checkFields,
+  isRecord,
+  text,
+  withoutUndefined,
+  type Fields,
+  type Problem,
+  type WrongWords,
+} from '../check/problems.ts'
 import { checkHedge, withHedgeDefaults, type HedgeInput, type HedgePolicy } from '../hedge/policy.ts'
 import { checkLimiter, withLimiterDefaults, type LimiterInput, type LimiterPolicy } from '../limiter/policy.ts'
 import {
@@ -106,7 +114,7 @@ function checkPipeline(input: { readonly [field: string]: unknown }): PolicyChec
     ...parts.flatMap(([name, { check }]) => checkMade(name, input[name]) ?? check(input[name], name)),
   ]
   if (retry.policy === undefined || problems.length > 0) return { problems }
-  const completed = parts.map(([name, { complete }]) => [name, complete(given(input[name]) as never)])
+  const completed = parts.map(([name, { complete }]) => [name, complete(given(input[name] as object | false) as never)])
   const policy = {
     name: input['name'] as string,
     retry: retry.policy,
@@ -145,10 +153,9 @@ function below(path: string, { at, is, say }: Problem): Problem {
   return { at: at === '' ? path : `${path}.${at}`, is, say }
 }
 
-/** A field that is there but undefined is not given: it must not stand in the way of its default. */
-function given(part: unknown): unknown {
-  if (!isRecord(part)) return part
-  return Object.fromEntries(Object.entries(part).filter(([, value]) => value !== undefined))
+/** All parts are records; only the budget may be none. */
+function given(part: object | false): object | false {
+  return part && withoutUndefined(part)
 }
 
 /** What each part alone cannot see. */

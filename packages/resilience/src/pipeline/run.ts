@@ -1,6 +1,6 @@
 import { refuseProblems } from '../errors.ts'
 import { systemClock } from '../ports/system-clock.ts'
-import { replicas, Replicas } from '../replicas/run.ts'
+import { replicas, Replicas, type AnyReplica } from '../replicas/run.ts'
 import type { Attempt, Work } from '../retry/options.ts'
 import { begin } from '../retry/run.ts'
 import { Cache } from './cache.ts'
@@ -135,7 +135,7 @@ export class Pipeline<F = never, A = never, R = undefined> implements Runner<F, 
 
   #begin<T>(key: string, call: PipelineCall<T, R>, options: RunOptions | undefined): Promise<T | A> {
     const { replicas: pool } = this.#shared
-    const work = pool === undefined ? (call as Work<unknown>) : (attempt: Attempt) => call(attempt, pool.of(attempt))
+    const work = pool === undefined ? (call as Work<unknown>) : withReplica(call, pool)
     return begin(work, this.#keys.get(key).setup, options) as Promise<T | A>
   }
 
@@ -177,6 +177,11 @@ export class Pipeline<F = never, A = never, R = undefined> implements Runner<F, 
     this.#shared = { ...this.#shared, definition: checked }
     this.#keys.replace((parts, key) => new Parts(key, this.#shared, parts))
   }
+}
+
+/** A function of its own, so that calls without replicas do not pay for what its closure holds. */
+function withReplica<T, R>(call: PipelineCall<T, R>, pool: Replicas<R & AnyReplica>): Work<unknown> {
+  return attempt => call(attempt, pool.of(attempt))
 }
 
 class KeyedPipeline<F, A, R> implements Runner<F, A, R> {

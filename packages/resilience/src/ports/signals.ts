@@ -1,3 +1,5 @@
+import { complain } from './telemetry.ts'
+
 /**
  * One listener per abort signal, whatever the number of operations that wait for it. Listeners are searched one by
  * one when they are added, so that a listener per operation on a server's shutdown signal costs more the more there
@@ -32,7 +34,7 @@ function tellAll(this: AbortSignal): void {
       follower.onAbort(this.reason)
     } catch (error) {
       // It must not keep the others from hearing it; its error is nobody's and goes where such errors go.
-      console.error('secondwind: a follower of a signal threw', error)
+      complain('a follower of a signal', error)
     }
   }
 }

@@ -88,7 +88,11 @@ export function tell(observer: Telemetry, event: RetryEvent): void {
   try {
     observer(event)
   } catch (error) {
-    // An observer's own fault is reported where nobody's call can be harmed by it.
-    console.error('secondwind: an observer threw', error)
+    complain('an observer', error)
   }
+}
+
+/** The fault of somebody who is only told things is reported where nobody's call can be harmed by it. */
+export function complain(whose: string, error: unknown): void {
+  console.error(`secondwind: ${whose} threw`, error)
 }

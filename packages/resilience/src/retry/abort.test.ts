@@ -63,6 +63,49 @@ describe('abort', () => {
     assert.equal(await result, 'half of it')
   })
 
+  it('in the breath of the call: the signal of an attempt that has read it is aborted in the same breath', async () => {
+    const { ports } = scripted()
+    const controller = new AbortController()
+    let seen: AbortSignal | undefined
+    const work = ({ signal }: { signal: AbortSignal }) => {
+      seen = signal
+      return new Promise(() => {})
+    }
+    const result = retry(work, STEADY, { ports, signal: controller.signal })
+    controller.abort(reason)
+    assert.equal(seen!.reason, reason)
+    await assert.rejects(result, reason)
+  })
+
+  it('in the breath of the call: counts for more than what the work threw at once', async () => {
+    const { ports } = scripted()
+    const controller = new AbortController()
+    const broken = () => Promise.reject(new Error('a bug'))
+    const result = retry(broken, STEADY, { ports, signal: controller.signal })
+    controller.abort(reason)
+    await assert.rejects(result, reason)
+    const byItself = new AbortController()
+    const work = () => {
+      byItself.abort(reason)
+      throw new Error('a bug')
+    }
+    await assert.rejects(retry(work, STEADY, { ports, signal: byItself.signal }), reason)
+  })
+
+  it('of a call that is answered at once costs no listener', async () => {
+    const { signal } = new AbortController()
+    let added = 0
+    const addEventListener = signal.addEventListener.bind(signal)
+    signal.addEventListener = (...listener: Parameters<typeof addEventListener>) => {
+      added++
+      addEventListener(...listener)
+    }
+    await retry(async () => 'done', STEADY, { signal })
+    assert.equal(added, 0)
+    await retry(() => new Promise(resolve => setImmediate(resolve)), STEADY, { signal })
+    assert.equal(added, 1)
+  })
+
   it('after the success: nothing happens', async () => {
     const controller = new AbortController()
     const value = await retry(() => 'done', STEADY, { signal: controller.signal })

@@ -9,6 +9,8 @@ interface Owner extends Pick<Attempt, 'idempotencyKey' | 'lastError'> {
   /** When the attempt has had its time. */
   readonly dueAt: number
   readonly setup: { readonly clock: Clock }
+  /** Hears the caller's signal from now on. */
+  follow(): void
 }
 
 /** One call under way. Its identity tells its result from that of an attempt that was given up. */
@@ -16,11 +18,11 @@ export class RunningAttempt implements Attempt {
   readonly attempt: number
   readonly startedAt: number
   /** Set when it is told to stop. */
-  stopped: Stop | undefined = undefined
+  stopped: Stop | undefined
   /** Its work has settled, in time or not. */
   hasEnded = false
   readonly #owner: Owner
-  #controller: AbortController | undefined = undefined
+  #controller: AbortController | undefined
 
   constructor(owner: Owner, attempt: number, startedAt: number) {
     this.#owner = owner
@@ -31,6 +33,7 @@ export class RunningAttempt implements Attempt {
   /** Made only for those who look: a controller costs more than all the rest of a call that succeeds. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
+      this.#owner.follow()
       this.#controller = new AbortController()
       if (this.stopped !== undefined) this.#controller.abort(this.stopped.error)
     }

@@ -1,7 +1,7 @@
 import type { Outcome } from '../classify/outcome.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RefusedError } from '../errors.ts'
-import type { Telemetry } from '../ports/telemetry.ts'
+import { complain, type Telemetry } from '../ports/telemetry.ts'
 import type { GiveUpReason } from './decide.ts'
 import type { Attempt, CallOptions } from './options.ts'
 import type { RetryPolicy } from './policy.ts'
@@ -159,33 +159,31 @@ class Companions implements Companion {
 
 let operations = 0
 
+const COMPANION = 'one that goes along with operations'
+
 /** Who is only told something must not change what becomes of the operation: its error goes where such errors go. */
 export const safely = {
   ended(companion: Companion, ended: EndedAttempt): void {
     try {
       companion.ended?.(ended)
     } catch (error) {
-      complain(error)
+      complain(COMPANION, error)
     }
   },
   workEnded(companion: Companion): void {
     try {
       companion.workEnded?.()
     } catch (error) {
-      complain(error)
+      complain(COMPANION, error)
     }
   },
   over(companion: Companion, end: End | undefined): void {
     try {
       companion.over?.(end)
     } catch (error) {
-      complain(error)
+      complain(COMPANION, error)
     }
   },
-}
-
-function complain(error: unknown): void {
-  console.error('secondwind: one that goes along with operations threw', error)
 }
 
 /** Whom every operation of the process has with it; undefined when there is nobody. */
@@ -206,8 +204,7 @@ export function companionsOf(operation: Accompanied, gates: readonly Gate[] | un
   operation.id = ++operations
   if (everywhere === undefined && gates?.length === 1) return gates[0]!.accompany(operation)
   const members: Companion[] = []
-  if (everywhere !== undefined) for (const gate of everywhere) members.push(gate.accompany(operation))
-  if (gates !== undefined) for (const gate of gates) members.push(gate.accompany(operation))
+  for (const gate of [...(everywhere ?? []), ...(gates ?? [])]) members.push(gate.accompany(operation))
   return together(members)
 }
 

@@ -81,7 +81,7 @@ function isObject(value: unknown): value is object {
 
 /** All the way down: nobody who is shown a policy can change it for the others. Proxies become what they stand for. */
 export function frozenCopy<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value
+  if (!isObject(value)) return value
   const copy: unknown = Array.isArray(value)
     ? value.map(frozenCopy)
     : Object.fromEntries(Object.entries(value).map(([field, part]) => [field, frozenCopy(part)]))

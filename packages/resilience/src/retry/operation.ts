@@ -32,7 +32,7 @@ import { isThenable } from './thenable.ts'
 export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   dueAt = 0
   slot: number = NOT_ARMED
-  behind: Alarm | undefined = undefined
+  behind: Alarm | undefined
   /** How its promise is settled; given as that is made. */
   resolve!: (value: T | A) => void
   reject!: (error: unknown) => void
@@ -41,12 +41,12 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   attempts = 0
   id = 0
   readonly call: CallOptions
-  companion: Companion | undefined = undefined
+  companion: Companion | undefined
   readonly #work: Work<T>
   readonly setup: Setup<T, A>
-  #current: RunningAttempt | undefined = undefined
+  #current: RunningAttempt | undefined
   #isWaiting = false
-  #rest: Rest | undefined = undefined
+  #rest: Rest | undefined
 
   constructor(work: Work<T>, setup: Setup<T, A>, call: CallOptions = NO_OPTIONS) {
     this.startedAt = setup.clock.monotonic()
@@ -72,12 +72,18 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
     const { signal, deadlineAt } = this.call
     if (deadlineAt !== undefined)
       this.deadlineAt = Math.min(this.deadlineAt, this.startedAt + deadlineAt - this.setup.clock.now())
-    if (signal?.aborted === false) followSignal(signal, this)
     this.companion = companionsOf(this, this.setup.gates)
     this.#ask(this.startedAt)
+    if (signal) void Promise.resolve(this).then(operation => operation.follow())
   }
 
-  /** The alarm: an attempt has had its time, or a wait is over. */
+  /** Hears the caller's signal, which a call that is answered at once need not: a listener costs as much as all the rest. */
+  follow(): void {
+    const { signal } = this.call
+    if (signal?.aborted) this.onAbort(signal.reason)
+    else if (signal && (this.#current || this.#isWaiting)) followSignal(signal, this)
+  }
+
   ring(now: number = this.setup.clock.monotonic()): void {
     runIn(this.#rest?.context, () => this.#wake(now))
   }
@@ -119,7 +125,7 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   #ask(now: number): void {
     if (!(now < this.deadlineAt))
       return this.#giveUp('deadline', this.attempts === 0 ? new DeadlineError() : this.lastError)
-    if (this.call.signal !== undefined && this.#isAborted()) return
+    if (this.#isAborted()) return
     if (this.companion !== undefined && !this.#mayEnter(this.companion, now)) return
     // Paid for here and not before a wait: whoever is aborted while waiting has taken nothing.
     if (this.setup.pay(this.#rest?.last?.fault, now)) this.#start(now)
@@ -141,11 +147,10 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   #start(now: number): void {
     const { clock, policy, options } = this.setup
     const attempt = (this.#current = new RunningAttempt(this, ++this.attempts, now))
-    const timeoutMs = options.attemptTimeoutMs?.() ?? policy.attemptTimeoutMs
-    this.dueAt = Math.min(now + timeoutMs, this.deadlineAt)
+    this.dueAt = Math.min(now + (options.attemptTimeoutMs?.() ?? policy.attemptTimeoutMs), this.deadlineAt)
     if (this.dueAt !== Infinity) clock.arm(this)
+    const { companion } = this
     const work = this.#work
-    const companion = this.companion
     companion?.started?.()
     let result: T | PromiseLike<T>
     try {
@@ -174,6 +179,7 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
 
   #take(attempt: RunningAttempt, returned: boolean, what: unknown): void {
     try {
+      if (attempt.stopped === undefined && this.call.signal?.aborted) this.follow()
       if (returned) this.#onReturn(attempt, what as T)
       else this.#onThrow(attempt, what)
     } catch (error) {
@@ -225,6 +231,7 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
     this.dueAt = dueAt
     this.setup.clock.arm(this)
     this.companion?.pauses?.()
+    this.follow()
   }
 
   /** The end of every attempt whose result counts: its time-out and its place in the budget are given back. */
@@ -260,7 +267,7 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   #close(end?: End): void {
     this.#isWaiting = false
     this.setup.clock.disarm(this)
-    if (this.call.signal !== undefined) unfollowSignal(this.call.signal, this)
+    if (this.call.signal) unfollowSignal(this.call.signal, this)
     if (this.companion !== undefined) safely.over(this.companion, end)
   }
 

@@ -6,14 +6,14 @@ import { KEPT_FAILURES, type FailedAttempt } from './history.ts'
 
 /** What most operations never need: made when something fails, or when somebody looks. */
 export class Rest {
-  state: RetryState | undefined = undefined
+  state: RetryState | undefined
   /** All of them once there are two: most operations that fail once do not fail twice. */
-  #failures: FailedAttempt[] | undefined = undefined
-  last: FailedAttempt | undefined = undefined
+  #failures: FailedAttempt[] | undefined
+  last: FailedAttempt | undefined
   /** An attempt that was told to stop and did not. */
-  abandoned: RunningAttempt | undefined = undefined
-  key: string | undefined = undefined
-  context: Context | undefined = undefined
+  abandoned: RunningAttempt | undefined
+  key: string | undefined
+  context: Context | undefined
 
   remember(attempt: RunningAttempt, outcome: Failure, durationMs: number, error: unknown, returned: boolean): void {
     const { fault, retryAfterMs, unknown = false } = outcome
@@ -26,6 +26,6 @@ export class Rest {
   }
 
   get failures(): readonly FailedAttempt[] {
-    return this.#failures ?? (this.last === undefined ? [] : [this.last])
+    return this.#failures ?? (this.last ? [this.last] : [])
   }
 }

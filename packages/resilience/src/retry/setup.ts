@@ -12,16 +12,17 @@ import { reporter } from './report.ts'
 
 /** A policy and its surroundings, settled: what any number of operations can have in common. */
 export class Setup<T, A> {
+  // Declared, and set by the constructor alone: one is made by every call that brings options.
   /** The whole document, as it would be handed over, and its share in this process. */
-  readonly document: RetryPolicy
-  readonly policy: RetryPolicy
-  readonly options: RetryOptions<T, A>
-  readonly clock: Clock
-  readonly random: Random
-  readonly budget: Budget | undefined
+  declare readonly document: RetryPolicy
+  declare readonly policy: RetryPolicy
+  declare readonly options: RetryOptions<T, A>
+  declare readonly clock: Clock
+  declare readonly random: Random
+  declare readonly budget: Budget | undefined
   /** A reading of the clock may be handed on only to a budget that counts by the same one. */
   readonly #sharesClock: boolean
-  readonly gates: readonly Gate[] | undefined
+  declare readonly gates: readonly Gate[] | undefined
 
   constructor(compiled: CompiledPolicy, options: RetryOptions<T, A>) {
     checkOptions(options)
