@@ -169,7 +169,36 @@ describe('a service with keys', () => {
         [maker, 'policy.put', 'payments', undefined],
         [actor, 'task.cancel', taskId, 'INC-1'],
         [maker, 'key.create', actor, undefined],
-        ['local', 'key.create', maker, undefined],
+      ],
+    )
+  })
+
+  it('shows each tenant what was done with its keys, and operators alone what was done with theirs', async () => {
+    const { as, operator, keyFor, addTenant } = await guarded()
+    await addTenant('acme')
+    const [own, others] = [await keyFor('acme', 'admin'), await keyFor('default', 'admin')]
+    const [ownId, othersId, operatorId] = [own, others, operator].map(text => text.split('_')[1]!)
+    const colleague = await as('POST', '/keys', { key: operator, body: { scopes: ['read'], isOperator: true } })
+    await as('POST', `/keys/${ownId}/rotate`, { key: operator, body: { reason: 'phished' } })
+    await as('DELETE', `/keys/${ownId}`, { key: operator })
+    const reader = await keyFor('acme', 'operate')
+    const seenBy = async (key: string): Promise<string[][]> => {
+      const { json } = await as('GET', '/audit', { key })
+      return (json as { items: AuditEntry[] }).items.map(({ action, subject, tenant }) => [action, subject, tenant])
+    }
+    assert.deepEqual(await seenBy(reader), [
+      ['key.create', reader.split('_')[1], 'acme'],
+      ['key.revoke', ownId, 'acme'],
+      ['key.rotate', ownId, 'acme'],
+      ['key.create', ownId, 'acme'],
+    ])
+    assert.deepEqual(await seenBy(others), [['key.create', othersId, 'default']])
+    assert.deepEqual(
+      (await seenBy(operator)).filter(([, , tenant]) => tenant === '*'),
+      [
+        ['key.create', (colleague.json as { keyId: string }).keyId, '*'],
+        ['tenant.create', 'acme', '*'],
+        ['key.create', operatorId, '*'],
       ],
     )
   })

@@ -61,6 +61,7 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
       const { scopes, isOperator = false, name, expiresAt, reason } = request.body
       refuseUnfit(request.body, caller, context)
       const text = newKeyText(randomBytes)
+      const tenant = isOperator ? EVERY_TENANT : caller.tenant
       const document: KeyDocument = {
         ...(name !== undefined && { name }),
         scopes,
@@ -71,11 +72,14 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
       const written = await store.writeRecord({
         kind: 'key',
         id: text.keyId,
-        tenant: isOperator ? EVERY_TENANT : caller.tenant,
+        tenant,
         document: { ...document },
         ifVersion: 0,
         most: MOST_KEYS,
-        audit: { ...lineBy(caller, 'key.create', text.keyId, reason), details: { scopes, isOperator } },
+        audit: {
+          ...lineBy(caller, { tenant, action: 'key.create', subject: text.keyId, reason }),
+          details: { scopes, isOperator },
+        },
       })
       if (written.kind !== 'written')
         throw new Refusal('too-many', { detail: `There are ${MOST_KEYS} keys already: revoke one that nobody uses.` })
@@ -140,7 +144,10 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
         what: 'key',
         record,
         document: { ...document, hashes: overlapped({ hash: hashOf(secret) }, document.hashes, until) },
-        audit: { ...lineBy(callerOf(request), 'key.rotate', record.id, reason), details: { overlapMs } },
+        audit: {
+          ...lineBy(callerOf(request), { tenant: record.tenant, action: 'key.rotate', subject: record.id, reason }),
+          details: { overlapMs },
+        },
       })
       await keys.load()
       void reply.header('etag', etagOf(rotated.version))
@@ -197,7 +204,7 @@ async function revoke(request: FastifyRequest<OneKey>, context: ApiContext): Pro
       document: null,
       ifVersion,
       ...(isOperators && { fence: { id: OPERATORS_FENCE, ifVersion: fence?.version ?? 0 } }),
-      audit: lineBy(callerOf(request), 'key.revoke', record.id, request.query.reason),
+      audit: lineBy(callerOf(request), { tenant, action: 'key.revoke', subject: id, reason: request.query.reason }),
     })
     if (written.kind !== 'removed') continue
     await keys.load()

@@ -79,7 +79,7 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
         ifVersion: 0,
         most: MOST_SECRETS,
         isNameUnique: true,
-        audit: lineBy(caller, 'secret.create', name, reason),
+        audit: lineBy(caller, { tenant: caller.tenant, action: 'secret.create', subject: name, reason }),
       })
       if (written.kind === 'full')
         throw new Refusal('too-many', { detail: `There are ${MOST_SECRETS} secrets already.` })
@@ -139,7 +139,15 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
         what: 'secret',
         record,
         document: { ...document, secrets: overlapped({ secret }, document.secrets, clock.now() + overlapMs) },
-        audit: { ...lineBy(callerOf(request), 'secret.rotate', subjectOf(document), reason), details: { overlapMs } },
+        audit: {
+          ...lineBy(callerOf(request), {
+            tenant: record.tenant,
+            action: 'secret.rotate',
+            subject: subjectOf(document),
+            reason,
+          }),
+          details: { overlapMs },
+        },
       })
       await secrets.load()
       void reply.header('etag', etagOf(rotated.version))
@@ -164,7 +172,13 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
     async (request, reply) => {
       const record = await ownSecret(request, context)
       const subject = subjectOf(documentOf<SecretDocument>(record))
-      const audit = lineBy(callerOf(request), 'secret.delete', subject, request.query.reason)
+      const { tenant } = record
+      const audit = lineBy(callerOf(request), {
+        tenant,
+        action: 'secret.delete',
+        subject,
+        reason: request.query.reason,
+      })
       await replaceRecord(store, request, { what: 'secret', record, document: null, audit })
       await secrets.load()
       return reply.send(secretView(record))

@@ -45,7 +45,7 @@ export function addTenants(api: FastifyInstance, { store, keys }: ApiContext): v
         document: { createdBy: callerOf(request).actor },
         ifVersion: 0,
         most: MOST_TENANTS,
-        audit: { ...lineBy(callerOf(request), 'tenant.create', tenant, reason), tenant: EVERY_TENANT },
+        audit: lineBy(callerOf(request), { tenant: EVERY_TENANT, action: 'tenant.create', subject: tenant, reason }),
       })
       if (written.kind === 'full')
         throw new Refusal('too-many', { detail: `There are ${MOST_TENANTS} tenants already.` })

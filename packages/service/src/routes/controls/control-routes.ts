@@ -216,7 +216,7 @@ async function writeControl(
     document,
     ifVersion,
     most: caller.isOperator ? MOST_OF_OPERATORS : MOST_CONTROLS,
-    audit: { ...lineBy(caller, action, controlId, reason), tenant, details: { level, scope } },
+    audit: { ...lineBy(caller, { tenant, action, subject: controlId, reason }), details: { level, scope } },
   })
   if (written.kind === 'full')
     throw new Refusal('too-many', { detail: `There are ${MOST_CONTROLS} controls of the last day already.` })

@@ -53,7 +53,10 @@ export async function changeSettings(change: Change, { store, orders, clock }: A
       ifVersion: version,
       most,
       isNameUnique: true,
-      audit: { ...lineBy(caller, action, destination, reason), tenant, ...(details !== undefined && { details }) },
+      audit: {
+        ...lineBy(caller, { tenant, action, subject: destination, reason }),
+        ...(details !== undefined && { details }),
+      },
     })
     if (written.kind === 'full')
       throw new Refusal('too-many', { detail: `${most} destinations have settings of their own already.` })

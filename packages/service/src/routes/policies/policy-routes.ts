@@ -61,8 +61,8 @@ export function addPolicies(api: FastifyInstance, context: ApiContext, policies:
       const document = readNamed(request.body)
       const { policyId } = document
       const caller = callerOf(request)
-      const audit = lineBy(caller, 'policy.put', policyId)
       const name = { tenant: caller.tenant, policyId }
+      const audit = lineBy(caller, { tenant: caller.tenant, action: 'policy.put', subject: policyId })
       const put = await policies.put({ ...name, document, most: MOST, audit, ...ifVersionAsked(request) })
       if (put.kind === 'conflict') throw otherVersion(put.record?.version ?? 0)
       if (put.kind === 'full') throw tooMany(policyId, put)

@@ -161,7 +161,9 @@ export async function ownTask(request: FastifyRequest, { store }: ApiContext): P
 }
 
 function operating(request: FastifyRequest<OperatedRoute>, action: string): Operating {
-  const audit = lineBy(callerOf(request), action, request.params.taskId, request.query.reason)
+  const caller = callerOf(request)
+  const { taskId: subject } = request.params
+  const audit = lineBy(caller, { tenant: caller.tenant, action, subject, reason: request.query.reason })
   return { audit, ...ifVersionAsked(request) }
 }
 
