@@ -1,7 +1,6 @@
 /** From what a caller asked for to a task that the store can take: an order that is right, or every problem at once. */
 import type { Problem } from '@secondwind/resilience'
 import { check } from '@secondwind/resilience/rules'
-import type { PolicyName } from '../../stores/task-store.ts'
 import { newTaskId } from '../../new-task-id.ts'
 import { storeTimeAt, type BothClocks } from '../../stores/store-clock.ts'
 import type { BodyRecord } from '../../stores/task-store.ts'
@@ -11,10 +10,10 @@ import { accept, INLINE_POLICY, type NewTask, type PolicyInForce } from '../../t
 import type { TaskRequest } from '../../task/task.ts'
 import { Refusal, sentence } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
+import type { NearPolicies } from '../policies/near-policies.ts'
 import type { PolicyBook } from '../policies/policy-book.ts'
 import { DEFAULT_POLICY_ID, readPolicy } from '../policies/read-policy.ts'
 import { requestHash } from '../request-hash.ts'
-import { didYouMean } from '../requests/near-words.ts'
 import { isWellFormed } from '../requests/well-formed.ts'
 import { IDEMPOTENCY_KEY, type TaskInput } from '../schemas/task-input.ts'
 import { refuseClosedIntake } from './closed-intake.ts'
@@ -43,6 +42,8 @@ export interface Asked {
   readonly shape: readonly Problem[]
   /** The `Idempotency-Key` of the request, if it had one. */
   readonly keyHeader?: string | undefined
+  /** One for all that comes in a request. */
+  readonly nearPolicies: NearPolicies
 }
 
 type Given = Partial<TaskInput>
@@ -50,7 +51,7 @@ type Given = Partial<TaskInput>
 /** The task that was asked for. Throws the refusal, with everything that is wrong. */
 export async function readTask(asked: Asked, context: ApiContext, policies: PolicyBook): Promise<NewTask> {
   const given = soundFields(asked)
-  const policy = await findPolicy(asked.tenant, given, policies)
+  const policy = await findPolicy(asked, given, policies)
   const [now, wallNow] = [context.clock.now(), context.wallNow()]
   const key = readKey(given.idempotencyKey, asked.keyHeader)
   const url = given.targetUrl === undefined ? FOUND_WRONG : readTargetUrl(given.targetUrl, context)
@@ -125,23 +126,21 @@ function shapeOf({ shape }: Asked): readonly Problem[] {
   return shape.length === 0 ? shape : shape.filter(({ at }) => at !== 'policy' && !at.startsWith('policy.'))
 }
 
-async function findPolicy(tenant: string, given: Given, policies: PolicyBook): Promise<Read<PolicyInForce>> {
+async function findPolicy(asked: Asked, given: Given, policies: PolicyBook): Promise<Read<PolicyInForce>> {
   if (given.policy !== undefined) {
     const { policy, problems } = readPolicy(given.policy, 'policy')
     if (policy === undefined) return { problems }
     return right({ policyId: INLINE_POLICY, version: 1, document: policy, isInline: true })
   }
   const { policyId = DEFAULT_POLICY_ID } = given
-  const found = await policies.inForce({ tenant, policyId })
+  const found = await policies.inForce({ tenant: asked.tenant, policyId })
   if (found !== undefined) return right(found)
-  const say = await sayUnknown({ tenant, policyId }, policies)
+  const say =
+    policyId === INLINE_POLICY
+      ? 'is none: give the document itself as policy'
+      : `is not known here${await asked.nearPolicies(policyId)}`
   const alone = { code: 'policy-not-found', status: 422, detail: sentence(`the policy ${policyId} ${say}`) } as const
   return { ...wrong('policyId', policyId, say), alone }
-}
-
-async function sayUnknown({ tenant, policyId }: PolicyName, policies: PolicyBook): Promise<string> {
-  if (policyId === INLINE_POLICY) return 'is none: give the document itself as policy'
-  return `is not known here${didYouMean(policyId, await policies.names(tenant))}`
 }
 
 const KEY = new RegExp(IDEMPOTENCY_KEY)
