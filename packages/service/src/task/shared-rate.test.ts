@@ -80,6 +80,39 @@ describe('a rate that tenants share', () => {
     assert.deepEqual([...rate.accounts.keys()], ['a'])
   })
 
+  it('is never less than its part for one who asks without end, and all of it is used, whatever the others do', () => {
+    const seldom = fc.record({
+      from: fc.integer({ min: 0, max: 5_000 }),
+      everyMs: fc.constantFrom(10, 1_000, 3_700, 9_000),
+      /** Comes back so many times later than it was told, and a little. */
+      patience: fc.constantFrom(0, 1, 1.5, 2),
+    })
+    const of = fc.record({ perSecond: fc.constantFrom(1, 2, 5, 20), burst: fc.constantFrom(1, 2, 5, 20) })
+    fc.assert(
+      fc.property(of, fc.array(seldom, { minLength: 1, maxLength: 8 }), (chosen, others) => {
+        const [seconds, stepMs] = [60, 10]
+        const rate = newSharedRate(chosen, 0)
+        const nextAt = others.map(({ from }) => from)
+        let [taken, takenByOthers] = [0, 0]
+        for (let now = 0; now < seconds * 1_000; now += stepMs) {
+          for (const [index, { everyMs, patience }] of others.entries()) {
+            if (now < nextAt[index]!) continue
+            const waitMs = takeToken(rate, `other ${index}`, now)
+            if (waitMs === 0) takenByOthers++
+            nextAt[index] = now + (patience === 0 ? everyMs : waitMs === 0 ? stepMs : patience * waitMs + 1_990)
+          }
+          if (takeToken(rate, 'always', now) === 0) taken++
+        }
+        const made = chosen.perSecond * seconds
+        const part = made / (others.length + 1)
+        assert.ok(taken >= part - 2, `${taken} of ${part}`)
+        const kept = Math.max(chosen.burst, others.length) + 2
+        assert.ok(taken + takenByOthers >= made - kept, `${taken} and ${takenByOthers} of ${made}`)
+      }),
+      { numRuns: 100 },
+    )
+  })
+
   it('says when to come back: when the part of the tenant makes another token', () => {
     const rate = newSharedRate({ perSecond: 2, burst: 2 }, 0)
     assert.deepEqual([takeToken(rate, 'a', 0), takeToken(rate, 'b', 0), takeToken(rate, 'a', 0)], [0, 0, 1_000])
@@ -95,17 +128,18 @@ describe('a rate that tenants share', () => {
     fc.assert(
       fc.property(of, fc.array(ask, { maxLength: 200 }), (chosen, asks) => {
         const rate = newSharedRate(chosen, 0)
+        const most = Math.max(chosen.burst, 4) + 1
         const starts: number[] = []
         let [now, latest] = [0, 0]
         for (const { tenant, afterMs } of asks) {
           now += afterMs
           latest = Math.max(latest, now)
           if (takeToken(rate, tenant, now) === 0) starts.push(latest)
-          assert.ok(rate.tokens > -1e-3 && rate.tokens <= chosen.burst)
+          assert.ok(rate.tokens > -1e-3 && rate.tokens <= most)
         }
         for (const [index, from] of starts.entries())
           for (const [more, to] of starts.slice(index).entries())
-            assert.ok(more + 1 <= chosen.burst + (chosen.perSecond * (to - from)) / 1_000 + 1e-3)
+            assert.ok(more + 1 <= most + (chosen.perSecond * (to - from)) / 1_000 + 1e-3)
         takeToken(rate, 'last', latest + 1_000_000)
         assert.deepEqual([...rate.accounts.keys()], ['last'])
       }),

@@ -3,10 +3,12 @@
  * one, and what one does not need of its part goes to the others. Nobody can queue, so whoever is turned away is
  * remembered for a while: its part goes on, and is kept for it.
  *
- *  1. In any t seconds at most `burst + perSecond × t` tokens are taken, by whomever.
+ *  1. In any t seconds at most `burst + perSecond × t` tokens are taken, and one more, by whomever; where more tenants
+ *     are expected back than the burst has tokens, one for each of them stands in its place.
  *  2. A tenant owes at most nine times what is free then, as with slots: whoever is alone has the whole rate, and a
  *     newcomer finds a token beside somebody who asks without end; where the burst is too small for that, the next one.
- *  3. Tenants that ask without end have equal rates, however fast each of them asks.
+ *  3. Whoever asks without end has its part of the rate, however fast or seldom others ask, and what those leave of
+ *     theirs: nothing is lost but what is kept for them then.
  *
  * Who owes nothing, and is owed nothing, is forgotten. The state is changed in place.
  */
@@ -60,18 +62,20 @@ export function takeToken(rate: SharedRate, tenant: string, now: number): number
 
 /** Tokens for those who have waited for more of them. */
 function keptBefore({ accounts }: SharedRate, { debt }: Account): number {
+  return keptFor([...accounts.values()].filter(other => other.debt < debt - EPSILON))
+}
+
+function keptFor(accounts: Iterable<Account>): number {
   let kept = 0
-  for (const other of accounts.values()) if (other.debt < debt) kept += Math.max(0, -other.debt)
+  for (const { debt } of accounts) kept += Math.max(0, -debt)
   return kept
 }
 
 function payOff(rate: SharedRate, now: number): void {
   const { perSecond, burst, accounts } = rate
-  // A full bucket makes no more: as long as a token is kept for somebody, nobody else is paid either.
-  const made = Math.min(burst - rate.tokens, (perSecond * Math.max(0, now - rate.paidAt)) / 1_000)
+  const made = (perSecond * Math.max(0, now - rate.paidAt)) / 1_000
   rate.paidAt = Math.max(rate.paidAt, now)
-  rate.tokens += made
-  // What is kept for all together is never more than there can be, unless they are more than that.
+  // What is kept for all together is no more than the burst, unless they are more than that.
   const mostKept = Math.max(1, burst / accounts.size)
   const lowestOf = ({ expectedUntil }: Account): number => (rate.paidAt < expectedUntil ? -mostKept : 0)
 
@@ -93,6 +97,8 @@ function payOff(rate: SharedRate, now: number): void {
     }
     unpaid = unpaid.filter(account => account.debt > lowestOf(account))
   }
+  // Kept tokens do not stop the making of others: one that nobody comes for would keep everybody waiting.
+  rate.tokens = Math.min(rate.tokens + made, Math.max(burst, keptFor(accounts.values()) + 1))
   for (const [tenant, account] of accounts)
     if (account.debt < EPSILON && lowestOf(account) === 0) accounts.delete(tenant)
 }
