@@ -16,6 +16,7 @@ import { startOf } from '../task/task-change.ts'
 import { signedHeadersOf } from './attempt-headers.ts'
 import type { AttemptSetting, Claimed } from './attempt-setting.ts'
 import type { FetchedBody } from './bodies.ts'
+import { latenessOf, NOT_LATE } from './lateness.ts'
 import { cutOff, readAnswer } from './outcome.ts'
 import type { ServedLane } from './served-lane.ts'
 
@@ -48,6 +49,7 @@ export class Attempt implements Alarm {
   #permit: Permit | undefined = undefined
   #sending: Sending | undefined = undefined
   #startedAt = 0
+  #lateness = NOT_LATE
   #startedElapsed = 0
   #inFlight = 0
   #isOver = false
@@ -145,6 +147,7 @@ export class Attempt implements Alarm {
     this.#policy = policy
     this.#permit = permit
     this.#startedAt = now
+    this.#lateness = latenessOf(this.#lane, this.#task.dueAt, now)
     this.#lane.starting--
     this.#inFlight = ++this.#lane.running
     return true
@@ -172,7 +175,7 @@ export class Attempt implements Alarm {
 
   /** Ends the task, and nothing was sent. */
   #settleUnsent(settlement: Settlement): false {
-    this.#setting.settling.settle({ task: this.#task, settlement, lane: this.#lane, latenessMs: 0, overheadMs: 0 })
+    this.#setting.settling.settle({ task: this.#task, settlement, lane: this.#lane, lateness: NOT_LATE })
     return this.#leaveUnsent()
   }
 
@@ -206,7 +209,7 @@ export class Attempt implements Alarm {
     this.#leave()
     lanes.abandon(lane.policy, lane.state, this.#permit!, ports.time.now())
     onLack(task, lane)
-    settling.settle({ task, settlement: putBack(task), lane, latenessMs: 0, overheadMs: 0 })
+    settling.settle({ task, settlement: putBack(task), lane, lateness: NOT_LATE })
     this.#giveSlotBack()
   }
 
@@ -257,8 +260,7 @@ export class Attempt implements Alarm {
       task: this.#task,
       settlement: settle(this.#task, this.#policy, result, moment),
       lane,
-      latenessMs: Math.max(0, this.#startedAt - this.#task.dueAt),
-      overheadMs: Math.max(0, this.#startedAt - Math.max(this.#task.dueAt, lane.openSince)),
+      lateness: this.#lateness,
     })
     this.#giveSlotBack()
   }

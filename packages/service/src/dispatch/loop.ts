@@ -10,7 +10,7 @@ import type { AttemptSetting } from './attempt-setting.ts'
 import type { ServedLane } from './served-lane.ts'
 import type { ServedPartition } from './served-partition.ts'
 import { prospectOf, type Openings } from './share.ts'
-import type { HoldReason } from '../task/lane-view.ts'
+import { isGate, type HoldReason } from '../task/lane-view.ts'
 
 /** A lane whose leases fill its limit though we know of fewer: others end them, and nobody tells us. */
 const FULL_LANE_MS = 1_000
@@ -158,6 +158,7 @@ export class Loop {
       const ms = now - Math.max(lane.shutSince, lane.oldestDueAt)
       if (ms > 0) events.held({ lane: lane.key, reason: lane.shutFor, ms })
       lane.openSince = now
+      if (isGate(lane.shutFor)) lane.unheldSince = now
     }
     lane.shutFor = reason
     lane.shutSince = since ?? now

@@ -81,8 +81,9 @@ export class ServedLane implements Alarm {
   /** Which gate is shut, and since when. */
   shutFor: HoldReason | undefined
   shutSince = 0
-  /** When the last gate opened: what waited longer did not wait for us. */
+  /** When what kept it last ended, a gate or the lack of a slot; and when the last gate opened: what waited longer did not wait for us. */
   openSince = 0
+  unheldSince = 0
   /** What the store is known to remember of it, as text. */
   remembered = ''
   isWriting = false

@@ -3,6 +3,7 @@ import type { Settlement } from '../task/settle.ts'
 import { settledOf } from '../task/task-change.ts'
 import type { AttemptRow, ClaimedTask, TaskStatus } from '../task/task.ts'
 import type { HeldLease, Settled } from '../stores/task-store.ts'
+import type { Lateness } from '../telemetry/events.ts'
 import { Outbox } from './outbox.ts'
 import type { DispatchPorts } from './ports.ts'
 import type { ServedLane } from './served-lane.ts'
@@ -13,9 +14,7 @@ export interface Ending {
   readonly settlement: Settlement
   /** The lane that it was started from; absent when the lease was somebody else's. */
   readonly lane?: ServedLane
-  /** See `AttemptEnded`. */
-  readonly latenessMs: number
-  readonly overheadMs: number
+  readonly lateness: Lateness
 }
 
 /** A lease that was never used. */
@@ -118,13 +117,13 @@ export class Settling {
     if (this.#inHand.get(taskId) === token) this.#inHand.delete(taskId)
   }
 
-  #tell({ task, settlement, latenessMs, overheadMs }: Ending, status: TaskStatus): void {
+  #tell({ task, settlement, lateness }: Ending, status: TaskStatus): void {
     const { events, time } = this.#ports
     const { attempt, next } = settlement
     const ofTask = { taskId: task.taskId, lane: laneKey(task), policyId: task.policyId }
     if (attempt !== undefined) {
       const { attemptNumber, durationMs } = attempt
-      events.attemptEnded({ ...ofTask, ...endOf(attempt), attemptNumber, durationMs, latenessMs, overheadMs })
+      events.attemptEnded({ ...ofTask, ...endOf(attempt), attemptNumber, durationMs, ...lateness })
     }
     events.taskChanged(settledOf(task, settlement, status))
     if (status === 'PENDING' || status === 'IN_FLIGHT') return

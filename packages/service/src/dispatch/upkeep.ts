@@ -76,7 +76,9 @@ export class Upkeep {
     const now = ports.time.now()
     const moment = { now, roll: ports.random(), expectedCallMs: 0 }
     const settlement = settle(task, policy, lostResult(startedAt, lease.endsAt), moment)
-    settling.settle({ task, settlement, latenessMs: Math.max(0, startedAt - task.dueAt), overheadMs: 0 })
+    const latenessMs = Math.max(0, startedAt - task.dueAt)
+    // How much of it was the fault of whoever is gone nobody knows.
+    settling.settle({ task, settlement, lateness: { latenessMs, ownLatenessMs: 0, overheadMs: 0 } })
     return true
   }
 

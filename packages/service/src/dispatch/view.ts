@@ -1,6 +1,6 @@
 import { breaker, lane as lanes, type shares } from '@secondwind/resilience/rules'
 import { endOf, isInForce, type Control } from '../task/control.ts'
-import { together, type Hold, type LaneView, type PolicyHold } from '../task/lane-view.ts'
+import { holdsOn, isGate, together, type Gates, type Hold, type LaneView, type PolicyHold } from '../task/lane-view.ts'
 import { endOfPause, type Orders, type QueueGate } from '../task/orders.ts'
 import type { DispatchPorts } from './ports.ts'
 import type { ServedLane } from './served-lane.ts'
@@ -15,7 +15,8 @@ interface Surroundings extends Pick<DispatchPorts, 'time' | 'calls'> {
 export function viewOf(lane: ServedLane, { time, calls, steering, slots }: Surroundings): LaneView {
   const now = time.now()
   const { policy, state, oldestDueAt } = lane
-  const holds = calls.isResting || !steering.isFresh ? [STORE] : shutNow(lane, now)
+  const gates = shutNow(lane, now)
+  const holds = calls.isResting || !steering.isFresh ? [STORE] : gates
   const hold = together(holds.length === 0 && slots.taken >= slots.slots ? [SLOTS] : holds)
   const shut = lane.openingsAt(now, lane.leases).gates.filter(({ room }) => room === 0)
   const forRetries = shut.filter(({ scope }) => scope.policyId === undefined).map(holdOf)
@@ -24,6 +25,7 @@ export function viewOf(lane: ServedLane, { time, calls, steering, slots }: Surro
   const policyHolds = shut.flatMap((gate): PolicyHold[] =>
     gate.scope.policyId === undefined ? [] : [{ scope: gate.scope, hold: holdOf(gate) }],
   )
+  const shutGates = { hold: together(gates), retryHold, policyHolds }
   return {
     lane: lane.key,
     breaker: breaker.phaseOf(state.breaker, now),
@@ -34,7 +36,24 @@ export function viewOf(lane: ServedLane, { time, calls, steering, slots }: Surro
     inFlight: lane.running,
     budgetBalance: Math.max(0, Math.floor(lanes.budgetBalance(policy, state, now))),
     ...(oldestDueAt < Infinity && { oldestDueAt }),
+    ...dueOf(lane, shutGates, now),
   }
+}
+
+/** Of what is due, since when it waits for us, and since when behind a gate. */
+function dueOf(
+  { queues, unheldSince }: ServedLane,
+  gates: Gates,
+  now: number,
+): Pick<LaneView, 'overdueSince' | 'heldSince'> {
+  let overdueSince = Infinity
+  let heldSince = Infinity
+  for (const { queue, dueAt } of queues.values()) {
+    if (dueAt > now) continue
+    if (holdsOn(gates, queue).some(({ reason }) => isGate(reason))) heldSince = Math.min(heldSince, dueAt)
+    else overdueSince = Math.min(overdueSince, Math.max(dueAt, unheldSince))
+  }
+  return { ...(overdueSince < Infinity && { overdueSince }), ...(heldSince < Infinity && { heldSince }) }
 }
 
 const STORE: Hold = { reason: 'store' }

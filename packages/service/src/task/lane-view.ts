@@ -19,6 +19,10 @@ export interface LaneView {
   readonly budgetBalance: number
   /** The earliest instant at which one of its tasks is, or was, due. */
   readonly oldestDueAt?: number
+  /** Since when the service owes an attempt: the first that is due and that no gate holds, since it was so. */
+  readonly overdueSince?: number
+  /** When the first of those that a gate holds was due. */
+  readonly heldSince?: number
 }
 
 /** A closed gate. */
@@ -47,8 +51,15 @@ export function holdOn(view: LaneView, queue: Queue): Hold | undefined {
   return together(holdsOn(view, queue))
 }
 
+/** What is shut of a lane. */
+export interface Gates {
+  readonly hold?: Hold | undefined
+  readonly retryHold?: Hold | undefined
+  readonly policyHolds?: readonly PolicyHold[] | undefined
+}
+
 /** All gates that a queue of the lane stands behind, the one that lasts longest first. */
-export function holdsOn({ hold, policyHolds = [], retryHold }: LaneView, queue: Queue): readonly Hold[] {
+export function holdsOn({ hold, policyHolds = [], retryHold }: Gates, queue: Queue): readonly Hold[] {
   const own = policyHolds.filter(({ scope }) => isInScope(scope, queue))
   return byEnd([
     ...apart(hold).filter(gate => !isPassed(gate, queue)),
@@ -100,6 +111,11 @@ export const HOLD_REASONS = [
   'slots', // this instance has its hands full
   'store', // the store cannot be written to
 ] as const
+
+/** Of the destination, or somebody's order. What the service itself lacks is no gate: nobody else can be blamed for it. */
+export function isGate(reason: HoldReason): boolean {
+  return reason !== 'slots' && reason !== 'store'
+}
 
 /** What routes may ask of the dispatcher, and tell it. */
 export interface Dispatching {

@@ -23,6 +23,7 @@ export class CountedEvents implements DispatchEvents {
   readonly #deadLetters: Counter<'reason'>
   readonly #held: Counter<'reason'>
   readonly #lateness: Histogram
+  readonly #ownLateness: Histogram
   readonly #overhead: Histogram
   readonly #policies = new Set<string>()
   readonly #mostPolicies: number
@@ -61,9 +62,15 @@ export class CountedEvents implements DispatchEvents {
       buckets: LATENESS_SECONDS,
       registers,
     })
+    this.#ownLateness = new Histogram({
+      name: 'retry_own_lateness_seconds',
+      help: 'How much of that no gate held: from due, or from the opening of the gate when that was later.',
+      buckets: LATENESS_SECONDS,
+      registers,
+    })
     this.#overhead = new Histogram({
       name: 'retry_scheduling_overhead_seconds',
-      help: 'How much of that was the work of the service itself.',
+      help: 'The same without the wait for a slot: the work of the service itself.',
       buckets: OVERHEAD_SECONDS,
       registers,
     })
@@ -71,9 +78,10 @@ export class CountedEvents implements DispatchEvents {
     for (const reason of HOLD_REASONS) this.#held.inc({ reason }, 0)
   }
 
-  attemptEnded({ policyId, outcome, latenessMs, overheadMs }: AttemptEnded): void {
+  attemptEnded({ policyId, outcome, latenessMs, ownLatenessMs, overheadMs }: AttemptEnded): void {
     this.#attempts.inc({ outcome, policy: this.#policyLabel(policyId) })
     this.#lateness.observe(seconds(latenessMs))
+    this.#ownLateness.observe(seconds(ownLatenessMs))
     this.#overhead.observe(seconds(overheadMs))
   }
 

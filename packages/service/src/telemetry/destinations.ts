@@ -20,7 +20,9 @@ export interface DestinationReading {
   readonly breakers: { readonly [state in BreakerState]: number }
   /** Whether somebody here knows what is due: tasks of lanes that nobody serves may have been due for long. */
   readonly isKnown: boolean
-  readonly oldestDueAt?: number
+  /** See `LaneView`. */
+  readonly overdueSince?: number
+  readonly heldSince?: number
 }
 
 type BreakerState = LaneView['breaker']
@@ -62,12 +64,14 @@ function readingOf(destination: string, { counters, view }: LaneReading): Destin
     budgetBalance: view?.budgetBalance ?? 0,
     breakers: breakerCounts(state => Number(state === view?.breaker)),
     isKnown: view !== undefined || counters.pending === 0,
-    ...(view?.oldestDueAt !== undefined && { oldestDueAt: view.oldestDueAt }),
+    ...(view?.overdueSince !== undefined && { overdueSince: view.overdueSince }),
+    ...(view?.heldSince !== undefined && { heldSince: view.heldSince }),
   }
 }
 
 function added(left: DestinationReading, right: DestinationReading): DestinationReading {
-  const oldestDueAt = Math.min(left.oldestDueAt ?? Infinity, right.oldestDueAt ?? Infinity)
+  const overdueSince = Math.min(left.overdueSince ?? Infinity, right.overdueSince ?? Infinity)
+  const heldSince = Math.min(left.heldSince ?? Infinity, right.heldSince ?? Infinity)
   return {
     destination: left.destination,
     backlog: left.backlog + right.backlog,
@@ -76,7 +80,8 @@ function added(left: DestinationReading, right: DestinationReading): Destination
     budgetBalance: left.budgetBalance + right.budgetBalance,
     breakers: breakerCounts(state => left.breakers[state] + right.breakers[state]),
     isKnown: left.isKnown || right.isKnown,
-    ...(oldestDueAt !== Infinity && { oldestDueAt }),
+    ...(overdueSince !== Infinity && { overdueSince }),
+    ...(heldSince !== Infinity && { heldSince }),
   }
 }
 

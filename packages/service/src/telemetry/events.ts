@@ -36,13 +36,19 @@ interface OfTask {
   readonly policyId: string
 }
 
-export interface AttemptEnded extends OfTask, AttemptEnd {
+export interface AttemptEnded extends OfTask, AttemptEnd, Lateness {
   /** The first is 1. */
   readonly attemptNumber: number
   readonly durationMs: number
-  /** From the instant at which it was due until its request was handed over to be sent. */
+}
+
+/** How late its request was handed over to be sent, and whose fault that was. */
+export interface Lateness {
+  /** From the instant at which it was due. */
   readonly latenessMs: number
-  /** What the service itself added: from due, or from a gate's opening when that was later, without the request. */
+  /** What no gate held: from due, or from the gate's opening when that was later. Too few slots are the service's own fault. */
+  readonly ownLatenessMs: number
+  /** The same without the wait for a slot: the work of the service itself. */
   readonly overheadMs: number
 }
 

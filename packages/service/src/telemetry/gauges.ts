@@ -23,6 +23,7 @@ export interface ServiceReading {
 export class Gauges {
   readonly #tasks: Gauge<'status'>
   readonly #oldestDue: Gauge
+  readonly #oldestHeld: Gauge
   readonly #storeUp: Gauge
   readonly #clockSkew: Gauge
   readonly #loopLag: Gauge
@@ -37,7 +38,8 @@ export class Gauges {
     const registers = [registry]
     const plain = (name: string, help: string): Gauge => new Gauge({ name, help, registers })
     this.#tasks = new Gauge({ name: 'retry_tasks', help: 'Tasks by status.', labelNames: ['status'], registers })
-    this.#oldestDue = plain('retry_oldest_due_seconds', 'How long the task that is due longest has been so.')
+    this.#oldestDue = plain('retry_oldest_due_seconds', OLDEST_DUE)
+    this.#oldestHeld = plain('retry_oldest_held_seconds', OLDEST_HELD)
     this.#storeUp = plain('retry_store_up', 'Whether the store can be written to.')
     this.#clockSkew = plain('retry_store_clock_skew_seconds', 'How far the wall clock has gone from the store’s.')
     this.#loopLag = plain('retry_event_loop_lag_seconds', 'The latest that the event loop was since the last scrape.')
@@ -66,7 +68,8 @@ export class Gauges {
     this.#loopLag.set(loopLagMs / 1_000)
     this.#showControls(controls)
     this.#pauses.set(pauses)
-    this.#showOldestDue(destinations, now)
+    showOldest(this.#oldestDue, destinations, reading => secondsSince(reading, reading.overdueSince, now))
+    showOldest(this.#oldestHeld, destinations, reading => secondsSince(reading, reading.heldSince, now))
     // What was shown at the last scrape and is gone must not stand there for ever.
     for (const { gauge } of this.#ofDestination) gauge.reset()
     this.#breakers.reset()
@@ -89,13 +92,6 @@ export class Gauges {
       }
   }
 
-  /** What nobody knows is left out: 0 would be read as "nothing is due". */
-  #showOldestDue(destinations: readonly DestinationReading[], now: number): void {
-    const known = destinations.flatMap(destination => oldestDueSeconds(destination, now) ?? [])
-    if (known.length > 0 || destinations.length === 0) this.#oldestDue.set(Math.max(0, ...known))
-    else this.#oldestDue.remove()
-  }
-
   #showStore(store: ServiceReading['store']): void {
     this.#storeUp.set(Number(store !== undefined && store.health.problem === undefined))
     // A number from before the store fell silent would look like one of now.
@@ -104,6 +100,20 @@ export class Gauges {
     for (const status of TASK_STATUSES) this.#tasks.set({ status }, store.counters.tasks[status])
     this.#clockSkew.set(store.health.clockSkewMs / 1_000)
   }
+}
+
+const OLDEST_DUE = 'How long the task that is due longest, and that no gate holds, has been so.'
+const OLDEST_HELD = 'How long ago the first of the tasks that a gate holds was due.'
+
+/** What nobody knows is left out: 0 would be read as "nothing is due". */
+function showOldest(
+  gauge: Gauge,
+  destinations: readonly DestinationReading[],
+  secondsOf: (reading: DestinationReading) => number | undefined,
+): void {
+  const known = destinations.flatMap(reading => secondsOf(reading) ?? [])
+  if (known.length > 0 || destinations.length === 0) gauge.set(Math.max(0, ...known))
+  else gauge.remove()
 }
 
 interface DestinationGauge {
@@ -125,12 +135,17 @@ const DESTINATION_GAUGES: readonly (Omit<DestinationGauge, 'gauge'> & {
   },
   {
     name: 'retry_destination_oldest_due_seconds',
-    help: 'How long the task that is due longest has been so.',
-    read: oldestDueSeconds,
+    help: OLDEST_DUE,
+    read: (reading, now) => secondsSince(reading, reading.overdueSince, now),
+  },
+  {
+    name: 'retry_destination_oldest_held_seconds',
+    help: OLDEST_HELD,
+    read: (reading, now) => secondsSince(reading, reading.heldSince, now),
   },
 ]
 
-function oldestDueSeconds({ oldestDueAt, isKnown }: DestinationReading, now: number): number | undefined {
+function secondsSince({ isKnown }: DestinationReading, since: number | undefined, now: number): number | undefined {
   if (!isKnown) return undefined
-  return oldestDueAt === undefined ? 0 : Math.max(0, now - oldestDueAt) / 1_000
+  return since === undefined ? 0 : Math.max(0, now - since) / 1_000
 }

@@ -16,6 +16,7 @@ const attempt: AttemptEnded = {
   errorMessage: 'what the target wrote',
   durationMs: 20,
   latenessMs: 3,
+  ownLatenessMs: 2,
   overheadMs: 1,
 }
 

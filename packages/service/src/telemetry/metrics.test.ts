@@ -20,6 +20,7 @@ const attempt: AttemptEnded = {
   outcome: 'success',
   durationMs: 20,
   latenessMs: 3,
+  ownLatenessMs: 2,
   overheadMs: 1,
 }
 const ended: TaskEnded = { ...attempt, status: 'SUCCEEDED', ageMs: 2_000 }
@@ -82,6 +83,7 @@ describe('what happened', () => {
     const text = await scrape()
     assert.deepEqual(samples(text, 'retry_task_age_seconds_sum'), ['{policy="payments"} 2'])
     assert.deepEqual(samples(text, 'retry_lateness_seconds_sum'), ['0.003'])
+    assert.deepEqual(samples(text, 'retry_own_lateness_seconds_sum'), ['0.002'])
     assert.deepEqual(samples(text, 'retry_scheduling_overhead_seconds_sum'), ['0.001'])
     assert.ok(samples(text, 'retry_scheduling_overhead_seconds_bucket').includes('{le="0.005"} 1'))
   })
@@ -109,7 +111,7 @@ describe('what happened', () => {
   it('never fails whoever tells of it, whatever a clock that was set back makes of durations', async () => {
     const { events, scrape } = setting()
     for (const ms of [-1, NaN, Infinity, -Infinity]) {
-      events.attemptEnded({ ...attempt, durationMs: ms, latenessMs: ms, overheadMs: ms })
+      events.attemptEnded({ ...attempt, durationMs: ms, latenessMs: ms, ownLatenessMs: ms, overheadMs: ms })
       events.taskEnded({ ...ended, ageMs: ms })
       events.held({ lane: attempt.lane, reason: 'slots', ms })
       events.orphan({ ...attempt, durationMs: ms })
@@ -161,7 +163,9 @@ describe('what is', () => {
 
   it('is added up over the tenants of a destination', async () => {
     const lanes = ['one', 'two'].map(tenant => {
-      const reading = laneAt('https://a.example', 3, { oldestDueAt: NOW - (tenant === 'one' ? 4_000 : 9_000) })
+      const agoMs = tenant === 'one' ? 4_000 : 9_000
+      const due = { oldestDueAt: NOW - 60_000, overdueSince: NOW - agoMs, heldSince: NOW - 2 * agoMs }
+      const reading = laneAt('https://a.example', 3, due)
       const lane = laneKey({ tenant, destination: 'https://a.example' })
       return { ...reading, counters: { ...reading.counters, lane } }
     })
@@ -172,6 +176,8 @@ describe('what is', () => {
       assert.deepEqual(samples(text, `retry_destination_${name}`), [`${destination} ${value}`])
     assert.deepEqual(samples(text, 'retry_destination_oldest_due_seconds'), [`${destination} 9`])
     assert.deepEqual(samples(text, 'retry_oldest_due_seconds'), ['9'])
+    assert.deepEqual(samples(text, 'retry_destination_oldest_held_seconds'), [`${destination} 18`])
+    assert.deepEqual(samples(text, 'retry_oldest_held_seconds'), ['18'])
     assert.deepEqual(
       samples(text, 'retry_destination_breaker_state').filter(line => line.endsWith(' 1')),
       ['closed', 'open'].map(state => `{destination="https://a.example",state="${state}"} 1`),
@@ -202,8 +208,9 @@ describe('what is', () => {
     const destination = '{destination="https://a.example"}'
     assert.deepEqual(samples(text, 'retry_destination_backlog'), [`${destination} 4`])
     assert.deepEqual(samples(text, 'retry_destination_limit'), [`${destination} 0`])
-    for (const unknown of ['retry_destination_oldest_due_seconds', 'retry_oldest_due_seconds'])
-      assert.deepEqual(samples(text, unknown), [], unknown)
+    for (const unknown of ['oldest_due', 'oldest_held'])
+      for (const whose of ['retry', 'retry_destination'])
+        assert.deepEqual(samples(text, `${whose}_${unknown}_seconds`), [], unknown)
     const early = await setting({ lanes: [laneAt('https://a.example', 4, { oldestDueAt: NOW + 5_000 })] }).scrape()
     assert.deepEqual(samples(early, 'retry_oldest_due_seconds'), ['0'])
   })
@@ -263,9 +270,11 @@ describe('the text', () => {
     'retry_dead_letters_total',
     'retry_held_seconds_total',
     'retry_lateness_seconds',
+    'retry_own_lateness_seconds',
     'retry_scheduling_overhead_seconds',
     'retry_tasks',
     'retry_oldest_due_seconds',
+    'retry_oldest_held_seconds',
     'retry_store_up',
     'retry_store_clock_skew_seconds',
     'retry_event_loop_lag_seconds',
@@ -276,6 +285,7 @@ describe('the text', () => {
     'retry_destination_limit',
     'retry_destination_budget_balance',
     'retry_destination_oldest_due_seconds',
+    'retry_destination_oldest_held_seconds',
     'retry_destination_breaker_state',
     'retry_replay_moved_total',
     'retry_log_lines_lost_total',

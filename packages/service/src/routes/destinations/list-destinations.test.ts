@@ -43,6 +43,7 @@ describe('GET /destinations', () => {
           attemptNumber,
           durationMs: 10,
           latenessMs: 0,
+          ownLatenessMs: 0,
           overheadMs: 0,
         })
     }

@@ -12,6 +12,7 @@ function call({ live }: Served, destination: string, tenant = 'default'): void {
     attemptNumber: 1,
     durationMs: 10,
     latenessMs: 0,
+    ownLatenessMs: 0,
     overheadMs: 0,
   })
 }

@@ -19,6 +19,7 @@ function setting(options: Partial<SeriesBookOptions> = {}) {
       attemptNumber: 1,
       durationMs: 10,
       latenessMs: 0,
+      ownLatenessMs: 0,
       overheadMs: 0,
       ...parts,
     })
