@@ -13,7 +13,7 @@ import type { ApiContext } from '../context.ts'
 import { changedMeanwhile, pathOf, replaceRecord } from './one-record.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { bindCursor, openCursor } from '../requests/bound-cursor.ts'
-import { callerOf } from '../requests/caller.ts'
+import { callerOf, refuseShutOut } from '../requests/caller.ts'
 import { etagOf, IF_MATCH, refuseOtherVersion } from '../requests/if-match.ts'
 import { readFlags, readNumbers } from '../requests/query.ts'
 import { invalid } from '../requests/validation.ts'
@@ -140,7 +140,7 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
       refuseOutlasting(document, callerOf(request))
       const { secret } = newKeyText(randomBytes)
       const until = clock.now() + overlapMs
-      const rotated = await replaceRecord(store, request, {
+      const rotated = await replaceRecord(context, request, {
         what: 'key',
         record,
         document: { ...document, hashes: overlapped({ hash: hashOf(secret) }, document.hashes, until) },
@@ -197,6 +197,7 @@ async function revoke(request: FastifyRequest<OneKey>, context: ApiContext): Pro
           'No other key could make keys for good: make another operator’s key first, with the scope admin and without an end.',
       })
     const { kind, id, tenant, version: ifVersion } = record
+    refuseShutOut(callerOf(request), keys)
     const written = await store.writeRecord({
       kind,
       id,

@@ -1,8 +1,10 @@
 /** A key or a secret by its id: what both have in common. */
 import type { FastifyRequest } from 'fastify'
 import { Type, type TObject } from 'typebox'
-import type { AuditLine, OperatorRecord, TaskStore } from '../../stores/task-store.ts'
+import type { AuditLine, OperatorRecord } from '../../stores/task-store.ts'
 import { Refusal } from '../answers/refusal.ts'
+import type { ApiContext } from '../context.ts'
+import { callerOf, refuseShutOut } from '../requests/caller.ts'
 import { refuseOtherVersion } from '../requests/if-match.ts'
 import { parameters } from '../schemas/schema.ts'
 
@@ -23,12 +25,13 @@ interface Replacing {
 
 /** What was read becomes something else, or goes; refused where somebody else was quicker. */
 export async function replaceRecord(
-  store: Pick<TaskStore, 'writeRecord'>,
-  request: Pick<FastifyRequest, 'headers'>,
+  { store, keys }: Pick<ApiContext, 'store' | 'keys'>,
+  request: FastifyRequest,
   { what, record, document, audit }: Replacing,
 ): Promise<OperatorRecord> {
   const { kind, id, tenant, version: ifVersion } = record
   refuseOtherVersion(request, record)
+  refuseShutOut(callerOf(request), keys)
   const written = await store.writeRecord({
     kind,
     id,

@@ -10,7 +10,7 @@ import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { pathOf, replaceRecord } from './one-record.ts'
 import { lineBy } from '../requests/audit-line.ts'
-import { callerOf } from '../requests/caller.ts'
+import { callerOf, refuseShutOut } from '../requests/caller.ts'
 import { etagOf, IF_MATCH } from '../requests/if-match.ts'
 import { readNumbers } from '../requests/query.ts'
 import { invalid } from '../requests/validation.ts'
@@ -37,7 +37,7 @@ const SECRET_BYTES = 32
 const SECRET_ID_BYTES = 8
 
 export function addSecrets(api: FastifyInstance, context: ApiContext): void {
-  const { store, storeFor, secrets, clock } = context
+  const { store, storeFor, secrets, keys, clock } = context
 
   api.post<{ Body: SecretInput }>(
     '/secrets',
@@ -71,6 +71,7 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
         createdBy: caller.actor,
         secrets: [{ secret }],
       }
+      refuseShutOut(caller, keys)
       const written = await store.writeRecord({
         kind: 'secret',
         id: randomBytes(SECRET_ID_BYTES).toString('hex'),
@@ -135,7 +136,7 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
       const record = await ownSecret(request, context)
       const document = documentOf<SecretDocument>(record)
       const secret = newSecret()
-      const rotated = await replaceRecord(store, request, {
+      const rotated = await replaceRecord(context, request, {
         what: 'secret',
         record,
         document: { ...document, secrets: overlapped({ secret }, document.secrets, clock.now() + overlapMs) },
@@ -179,7 +180,7 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
         subject,
         reason: request.query.reason,
       })
-      await replaceRecord(store, request, { what: 'secret', record, document: null, audit })
+      await replaceRecord(context, request, { what: 'secret', record, document: null, audit })
       await secrets.load()
       return reply.send(secretView(record))
     },

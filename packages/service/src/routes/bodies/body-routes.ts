@@ -6,7 +6,7 @@ import type { BodyRecord } from '../../stores/task-store.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { refuseClosedUploads } from '../tasks/closed-intake.ts'
-import { callerOf } from '../requests/caller.ts'
+import { callerOf, shutOut } from '../requests/caller.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { BYTES, bodyRefField } from '../schemas/body.ts'
 import { operation } from '../schemas/operation.ts'
@@ -24,7 +24,9 @@ const LONGEST_TYPE = 255
 
 /** Bytes go straight to where they lie, and no more of them than are taken. */
 export function addBodies(api: FastifyInstance, context: ApiContext, intake: Intake): void {
-  const { store, bodies } = context
+  const { store, bodies, keys } = context
+  // What cannot be removed now is found by the sweep.
+  const discard = (location: string): Promise<void> => bodies.remove(location).catch(() => undefined)
   api.addContentTypeParser('*', (_, payload, parsed) => parsed(null, payload))
   api.post(
     '/bodies',
@@ -47,17 +49,23 @@ export function addBodies(api: FastifyInstance, context: ApiContext, intake: Int
       }),
     },
     async (request, reply) => {
-      const { tenant } = callerOf(request)
+      const caller = callerOf(request)
+      const { tenant } = caller
       intake.limit(tenant)
       refuseClosedUploads(tenant, context)
       const contentType = typeOf(request)
       const kept = await receive(request, context)
       const { bodyRef } = kept
+      // Its bytes are read here, behind the guard's last look.
+      const refusal = shutOut(caller, keys)
+      if (refusal !== undefined) {
+        await discard(kept.location)
+        throw refusal
+      }
       const mostBytes = context.limits.backlog.bodyBytes ?? Infinity
       const put = await store.putBody({ tenant, ...kept, contentType, mostBytes })
       const unneeded = put.kind === 'full' ? kept.location : put.leftLocation
-      // What cannot be removed now is found by the sweep.
-      if (unneeded !== undefined) await bodies.remove(unneeded).catch(() => undefined)
+      if (unneeded !== undefined) await discard(unneeded)
       if (put.kind === 'full') throw refusalOfFull(context.random)
       if (put.kind === 'created') void reply.code(201).header('location', `/bodies/${bodyRef}`)
       return reply.send(bodyView(put.record))

@@ -13,7 +13,7 @@ import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import type { PolicyBook } from '../policies/policy-book.ts'
 import { lineBy } from '../requests/audit-line.ts'
-import { callerOf } from '../requests/caller.ts'
+import { callerOf, refuseShutOut } from '../requests/caller.ts'
 import { etagOf, IF_MATCH, refuseOtherVersion } from '../requests/if-match.ts'
 import { readFlags, readNumbers } from '../requests/query.ts'
 import { reasonField } from '../schemas/access.ts'
@@ -205,8 +205,9 @@ interface ControlChange {
 
 async function writeControl(
   { control, ifVersion, caller, action, reason }: ControlChange,
-  { store, orders }: ApiContext,
+  { store, orders, keys }: ApiContext,
 ): Promise<KnownControl> {
+  refuseShutOut(caller, keys)
   const { controlId, tenant = EVERY_TENANT, level, scope } = control
   const { controlId: _, tenant: __, ...document } = control
   const written = await store.writeRecord({

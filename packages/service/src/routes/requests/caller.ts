@@ -36,20 +36,40 @@ export function authorise(request: FastifyRequest, keys: KeyRing): Refusal | und
   return beyond(acting, access)
 }
 
+/**
+ * Why whoever was let in must not go on. A body may take its time, and what a handler reads first does, too: whoever was
+ * shut out meanwhile does nothing more, and least of all makes itself a successor.
+ */
+export function shutOut(caller: Caller, keys: KeyRing): Refusal | undefined {
+  if (keys.isStillGood(caller)) return undefined
+  return caller.actor === LOCAL_CALLER.actor ? keyMissing() : keyUnknown()
+}
+
+/** To be called right before the write of what opens or shuts doors. */
+export function refuseShutOut(caller: Caller, keys: KeyRing): void {
+  const refusal = shutOut(caller, keys)
+  if (refusal !== undefined) throw refusal
+}
+
 const BEARER = /^bearer +(\S+) *$/i
 /** Longer than any key: what is longer is not even hashed. */
 const LONGEST_TOKEN = 512
 
 function withKey({ headers: { authorization } }: FastifyRequest, keys: KeyRing): Caller | Refusal {
   const [, token = ''] = BEARER.exec(authorization ?? '') ?? []
-  if (token === '')
-    return new Refusal('key-missing', {
-      detail:
-        'Send a key as Authorization: Bearer swk_…; whoever runs the service makes one with secondwind keys create.',
-      headers: { 'www-authenticate': 'Bearer' },
-    })
-  const caller = token.length > LONGEST_TOKEN ? undefined : keys.callerWith(token)
-  if (caller !== undefined) return caller
+  if (token === '') return keyMissing()
+  return (token.length > LONGEST_TOKEN ? undefined : keys.callerWith(token)) ?? keyUnknown()
+}
+
+function keyMissing(): Refusal {
+  return new Refusal('key-missing', {
+    detail:
+      'Send a key as Authorization: Bearer swk_…; whoever runs the service makes one with secondwind keys create.',
+    headers: { 'www-authenticate': 'Bearer' },
+  })
+}
+
+function keyUnknown(): Refusal {
   return new Refusal('key-unknown', {
     detail: 'The key is none of this service, was revoked, or has expired.',
     headers: { 'www-authenticate': 'Bearer error="invalid_token"' },

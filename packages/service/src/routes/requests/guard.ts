@@ -3,7 +3,8 @@ import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { hasBody } from './body-headers.ts'
 import { unasked } from './json-body.ts'
-import { authorise } from './caller.ts'
+import { accessOf } from '../schemas/operation.ts'
+import { authorise, callerOf, shutOut } from './caller.ts'
 import { isOwnHost, isOwnOrigin } from './hosts.ts'
 import { repeatedHeaders } from './repeated.ts'
 
@@ -11,12 +12,13 @@ const LONGEST_URL = 8_192
 
 type Guarded = Pick<ApiContext, 'allow' | 'keys'>
 
-/** Looks at every request of the routes that follow, before a byte of its body is read. */
+/** Looks at every request of the routes that follow, before a byte of its body is read, and at its key once more behind the last. */
 export function guardRequests(api: FastifyInstance, context: Guarded): void {
   api.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id)
     done(foreign(request, context) ?? authorise(request, context.keys))
   })
+  lookAgain(api, context)
 }
 
 /** The same where answers are JSON, and bodies too. */
@@ -24,6 +26,14 @@ export function guardJsonRequests(api: FastifyInstance, context: Guarded): void 
   api.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id)
     done(foreign(request, context) ?? authorise(request, context.keys) ?? unreadable(request))
+  })
+  lookAgain(api, context)
+}
+
+function lookAgain(api: FastifyInstance, { keys }: Guarded): void {
+  api.addHook('preValidation', (request, _, done) => {
+    const isAnybodys = accessOf(request.routeOptions.schema).scope === 'none'
+    done(isAnybodys ? undefined : shutOut(callerOf(request), keys))
   })
 }
 
