@@ -120,6 +120,15 @@ describe('a body', () => {
     assert.match(String(await detailOf(`[${'1,'.repeat(200_000)}`)), /too long to look for the place/)
   })
 
+  it('is refused before it is parsed if it is nested deeper than anything, though it never ends', async () => {
+    const { ask } = await serve()
+    const body = '['.repeat(33)
+    for (const path of ['/retry-tasks', '/keys'])
+      assert.match((await ask('POST', path, { body })).json.detail, /nested deeper than 32/)
+    const { json } = await ask('POST', '/retry-tasks/batch', { body: `[${body}1${']'.repeat(32)}}]` })
+    assert.match(json.items[0].problem.detail, /nested deeper than 32/)
+  })
+
   it('names every field once: whoever looked at the first one on the way here would have seen another', async () => {
     const { ask } = await serve()
     const body = '{"targetUrl":"https://api.example/","method":"GET","method":"DELETE"}'

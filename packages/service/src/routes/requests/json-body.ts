@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal } from '../answers/refusal.ts'
 import { firstRepeatedName, namesIn } from './json-names.ts'
 import { whereJsonFails } from './json-position.ts'
-import { DEEPEST, fieldsIn, LONGEST_NAME, MOST_FIELDS } from './overgrown.ts'
+import { DEEPEST, fieldsIn, isNestedTooDeep, LONGEST_NAME, MOST_FIELDS } from './overgrown.ts'
 import { invalid } from './validation.ts'
 
 /** JSON is read wherever a body is taken; no other type is, and nowhere a body that is not asked for. */
@@ -44,6 +44,7 @@ export function newSearch(): Search {
 
 /** A JSON document that a schema may look at. Throws before that, so that no heap of junk is told of piece by piece. */
 export function readDocument(text: string, search: Search = newSearch()): unknown {
+  if (isNestedTooDeep(text)) throw overgrown()
   const document = parse(text, search)
   const fields = fieldsIn(document)
   if (fields === undefined) throw overgrown()
