@@ -16,8 +16,6 @@ export interface BudgetRule<Policy, State> {
   withdraw?(policy: Policy, state: State, fault: Fault, now: number): void
   /** An attempt ended: with `fault`, or well. `paidFor` is the fault its retry was withdrawn for, if it was one. */
   settle?(policy: Policy, state: State, fault: Fault | undefined, paidFor: Fault | undefined): void
-  /** What began at `startedAt`, and was counted by a deposit or a withdrawal, was never sent: of the kinds that lanes have. */
-  undo?(policy: Policy, state: State, counted: 'deposit' | 'withdraw', startedAt: number, now: number): void
 }
 
 const CALLS = 0
@@ -32,8 +30,6 @@ export const ratioRule: BudgetRule<RatioBudget, WindowCounts> = {
     return ratioBalance(policy, window.sums)
   },
   withdraw: (_, window, __, now) => count(window, RETRIES, now),
-  undo: (_, window, counted, startedAt, now) =>
-    uncount(window, counted === 'deposit' ? CALLS : RETRIES, startedAt, now),
 }
 
 /** What is left by the sums of a window. */
@@ -85,9 +81,6 @@ const rateRule: BudgetRule<RateBudget, Tokens> = {
   withdraw(_, state) {
     state.tokens -= 1
   },
-  undo(policy, state, counted, _, now) {
-    if (counted === 'withdraw') putBack(policy, state, now)
-  },
 }
 
 const concurrentRule: BudgetRule<ConcurrentBudget, { calls: number; retries: number }> = {
@@ -115,6 +108,23 @@ export const BUDGET_RULES: { readonly [kind in BudgetPolicy['kind']]: BudgetRule
   quota: quotaRule,
   rate: rateRule,
   concurrent: concurrentRule,
+}
+
+/** How a budget counted an attempt, and when. */
+export interface Counted {
+  readonly counted: 'deposit' | 'withdraw'
+  readonly countedAt: number
+}
+
+/** It was never sent. Only lanes ask, with the kinds that they have: no verb of the rules, which every bundle carries whole. */
+export function undo(
+  policy: RatioBudget | RateBudget,
+  state: WindowCounts | Tokens,
+  { counted, countedAt }: Counted,
+  now: number,
+): void {
+  if (policy.kind === 'ratio') uncount(state as WindowCounts, counted === 'deposit' ? CALLS : RETRIES, countedAt, now)
+  else if (counted === 'withdraw') putBack(policy, state as Tokens, now)
 }
 
 /**

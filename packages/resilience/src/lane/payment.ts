@@ -1,4 +1,4 @@
-import { BUDGET_RULES } from '../budget/decide.ts'
+import { BUDGET_RULES, undo } from '../budget/decide.ts'
 import { putBack } from '../tokens/decide.ts'
 import type { LaneState, StartKind } from './decide.ts'
 import type { LanePolicy } from './policy.ts'
@@ -30,9 +30,8 @@ export function pay(policy: LanePolicy, { budget, bucket }: LaneState, paying: P
 
 /** The attempt was never sent. What was paid from a budget or a bucket that is no longer the lane's stays spent. */
 export function payBack(policy: LanePolicy, { budget, bucket }: LaneState, payment: Payment, now: number): void {
-  const { counted, paidAt } = payment
+  const { counted, paidAt: countedAt } = payment
   if (policy.rateLimit !== undefined && bucket !== undefined && bucket === payment.bucket)
     putBack(policy.rateLimit, bucket, now)
-  if (counted !== undefined && budget === payment.budget)
-    BUDGET_RULES[policy.budget.kind].undo?.(policy.budget, budget, counted, paidAt, now)
+  if (counted !== undefined && budget === payment.budget) undo(policy.budget, budget, { counted, countedAt }, now)
 }
