@@ -69,6 +69,7 @@ const SHAPES: {
   BatchResult: { created: 'always', existing: 'always', refused: 'always', items: 'always' },
   Cause: {
     causeId: 'always',
+    tenant: 'always',
     destination: 'always',
     reason: 'always',
     responseStatus: 'perhaps',
@@ -101,6 +102,9 @@ const SHAPES: {
   ControlState: { now: 'always', controls: 'always' },
   Destination: {
     destination: 'always',
+    tenant: 'perhaps',
+    tenantSettings: 'perhaps',
+    tenants: 'perhaps',
     name: 'perhaps',
     settings: 'perhaps',
     operatorSettings: 'perhaps',
@@ -123,6 +127,7 @@ const SHAPES: {
   CountersEvent: { at: 'always', tasks: 'always', isExact: 'always', lastSecond: 'always' },
   ControlEvent: {
     at: 'always',
+    tenant: 'perhaps',
     controlId: 'always',
     level: 'always',
     scope: 'always',
@@ -141,6 +146,7 @@ const SHAPES: {
   },
   ReplayEvent: {
     at: 'always',
+    tenant: 'perhaps',
     replayId: 'always',
     status: 'always',
     statusSince: 'always',
@@ -152,11 +158,12 @@ const SHAPES: {
     stopped: 'perhaps',
     endedFor: 'perhaps',
   },
-  DestinationEvent: { at: 'always', destination: 'always', breaker: 'always', hold: 'perhaps' },
+  DestinationEvent: { at: 'always', tenant: 'perhaps', destination: 'always', breaker: 'always', hold: 'perhaps' },
   GapEvent: { because: 'always', missed: 'perhaps' },
   Series: { resolution: 'always', destination: 'perhaps', slots: 'always' },
   TaskEvent: {
     at: 'always',
+    tenant: 'perhaps',
     taskId: 'always',
     destination: 'always',
     status: 'always',
@@ -240,6 +247,7 @@ const SHAPES: {
   },
   RetryTask: {
     taskId: 'always',
+    tenant: 'always',
     status: 'always',
     attemptNumber: 'always',
     nextAttemptAt: 'perhaps',

@@ -35,6 +35,7 @@ export function scriptedClient(script: readonly ScriptEntry[], options: Partial<
 export function aTask(parts: Partial<RetryTask> = {}): RetryTask {
   return {
     taskId: TASK_ID,
+    tenant: 'default',
     status: 'PENDING',
     attemptNumber: 0,
     targetUrl: 'https://api.example/charge',

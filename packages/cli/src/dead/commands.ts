@@ -8,6 +8,7 @@ import { optional, readOptions, text } from '../input/read-options.ts'
 import { sayWhen, whenCell } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS, listProblems, readItems } from '../remote/listing.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
+import { ofTenant, tenantColumn } from '../remote/whose.ts'
 import { labelled, type Page } from '../terminal/page.ts'
 import { showTable, type Table } from '../terminal/table.ts'
 import { taskTable } from '../tasks/task-table.ts'
@@ -38,7 +39,7 @@ const causesCommand: Command = remoteCommand({
       {
         listing: call.client.deadLetters.groups(filter),
         idOf: ({ causeId }) => causeId,
-        tableOf: causes => causeTable(causes, call.clock.now()),
+        tableOf: causes => causeTable(causes, call),
         noun: 'dead letters',
       },
       causes => {
@@ -50,7 +51,8 @@ const causesCommand: Command = remoteCommand({
   },
 })
 
-function causeTable(causes: readonly Cause[], now: number): Table {
+function causeTable(causes: readonly Cause[], { clock, tenant }: RemoteCall): Table {
+  const now = clock.now()
   return {
     columns: [
       { name: 'causeId' },
@@ -62,6 +64,7 @@ function causeTable(causes: readonly Cause[], now: number): Table {
       { name: 'destination', dropOrder: 3 },
       { name: 'do', dropOrder: 1 },
       { name: 'errorMessage', isOnlyData: true },
+      tenantColumn(causes, tenant),
     ],
     rows: causes.map(one => [
       one.causeId,
@@ -73,6 +76,7 @@ function causeTable(causes: readonly Cause[], now: number): Table {
       one.destination,
       adviceFor(one),
       one.errorMessage ?? '',
+      one.tenant,
     ]),
   }
 }
@@ -90,7 +94,7 @@ const listCommand: Command = remoteCommand({
       {
         listing: call.client.deadLetters.list(filter),
         idOf: ({ taskId }) => taskId,
-        tableOf: tasks => taskTable(tasks, call.clock.now()),
+        tableOf: tasks => taskTable(tasks, { now: call.clock.now(), tenant: call.tenant }),
         noun: 'dead letters',
       },
       tasks => {
@@ -130,7 +134,7 @@ async function show(call: RemoteCall): Promise<Answer> {
     const line = (label: string, words: string): string =>
       labelled(`  ${label}`, words, { columns: page.columns, width: LABEL_WIDTH })
     return [
-      `${page.colors.bold(causeId)}  ${cause.count} ${cause.count === 1 ? 'task' : 'tasks'}  ${cause.destination}`,
+      `${page.colors.bold(causeId)}  ${cause.count} ${cause.count === 1 ? 'task' : 'tasks'}${ofTenant(cause)}  ${cause.destination}`,
       '',
       line('reason', cause.reason),
       line('error', [cause.errorCode, cause.errorMessage].filter(Boolean).join(': ')),
@@ -139,7 +143,7 @@ async function show(call: RemoteCall): Promise<Answer> {
       line('last', sayWhen(cause.lastAt, now)),
       line('do', adviceFor(cause)),
       '',
-      showTable(taskTable(tasks, now), page),
+      showTable(taskTable(tasks, { now, tenant: cause.tenant }), page),
     ].join('\n')
   }
   const [sample] = tasks

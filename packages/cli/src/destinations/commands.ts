@@ -4,8 +4,9 @@ import type { Answer, Command } from '../command.ts'
 import { whenCell } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
+import { tenantColumn } from '../remote/whose.ts'
 import type { Table } from '../terminal/table.ts'
-import { DESTINATION_ARGUMENT, destinationPage } from './destination-page.ts'
+import { DESTINATION_ARGUMENT, destinationPage, sayGate } from './destination-page.ts'
 import { isUnknown, unknownDestination } from './never-used.ts'
 import { nextSteps, spareIt } from './next-steps.ts'
 import { stormOf } from './storm.ts'
@@ -21,7 +22,7 @@ const listCommand: Command = remoteCommand({
       {
         listing: call.client.destinations.list(),
         idOf: ({ destination }) => destination,
-        tableOf: destinations => destinationTable(destinations, call.clock.now()),
+        tableOf: destinations => destinationTable(destinations, call),
         noun: 'destinations yet',
       },
       destinations => {
@@ -35,7 +36,8 @@ const listCommand: Command = remoteCommand({
     ),
 })
 
-function destinationTable(destinations: readonly Destination[], now: number): Table {
+function destinationTable(destinations: readonly Destination[], { clock, tenant }: RemoteCall): Table {
+  const now = clock.now()
   return {
     columns: [
       { name: 'destination' },
@@ -52,12 +54,13 @@ function destinationTable(destinations: readonly Destination[], now: number): Ta
       { name: 'retryShare', isOnlyData: true },
       { name: 'limit', isOnlyData: true },
       { name: 'budgetBalance', isOnlyData: true },
+      tenantColumn(destinations, tenant),
     ],
     rows: destinations.map(one => [
       one.destination,
       one.recent === undefined ? '' : { value: one.recent.retryShare, say: sayShare(one.recent.retryShare) },
       one.backlog,
-      one.hold?.reason ?? (one.retryHold === undefined ? '' : `${one.retryHold.reason} (retries)`),
+      sayGate(one),
       one.breaker ?? '',
       one.inFlight,
       whenCell(one.oldestDueAt, now),
@@ -68,6 +71,7 @@ function destinationTable(destinations: readonly Destination[], now: number): Ta
       one.retryShare,
       one.limit ?? '',
       one.budgetBalance ?? '',
+      one.tenant ?? '',
     ]),
   }
 }

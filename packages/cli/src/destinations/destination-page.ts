@@ -2,9 +2,11 @@ import type { Destination, DestinationSettings, Hold, SetBy } from '@secondwind/
 import { sayMs, sayShare } from '@secondwind/lab'
 import { namesOf, type SayingWho } from '../access/who.ts'
 import type { Answer, Argument } from '../command.ts'
-import { sayWhen } from '../output/say-time.ts'
+import { sayWhen, whenCell } from '../output/say-time.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
+import { ofTenant } from '../remote/whose.ts'
 import { labelled } from '../terminal/page.ts'
+import { showTable, type Table } from '../terminal/table.ts'
 import { saySetBy, settersOf } from './standing-orders.ts'
 
 export const DESTINATION_ARGUMENT: Argument = {
@@ -22,25 +24,64 @@ export async function destinationPage(
   const now = call.clock.now()
   const nameOf = await namesOf(settersOf(one), call)
   const facts = [...settingsOf(one, { now, nameOf }), ...factsOf(one, now)]
-  return ({ columns, colors }) =>
-    [
-      colors.bold(one.name === undefined ? one.destination : `${one.name}  ${one.destination}`),
+  return page => {
+    const { columns, colors } = page
+    return [
+      `${colors.bold(one.name === undefined ? one.destination : `${one.name}  ${one.destination}`)}${ofTenant(one)}`,
       '',
       ...facts.flatMap(([label, words]) =>
         words === undefined ? [] : [labelled(`  ${label}`, words, { columns, width: LABEL_WIDTH })],
       ),
+      ...(one.tenants === undefined ? [] : ['', showTable(tenantTable(one.tenants, now), page)]),
     ].join('\n')
+  }
+}
+
+/** Gates are each tenant's own, so that each stands by itself. */
+function tenantTable(tenants: NonNullable<Destination['tenants']>, now: number): Table {
+  return {
+    columns: [
+      { name: 'tenant' },
+      { name: 'backlog', align: 'right' },
+      { name: 'held by' },
+      { name: 'breaker' },
+      { name: 'first due', dropOrder: 4 },
+      { name: 'in flight', align: 'right', dropOrder: 3 },
+      { name: 'exhausted', align: 'right', dropOrder: 2 },
+      { name: 'attempts', align: 'right', dropOrder: 1 },
+    ],
+    rows: tenants.map(one => [
+      one.tenant ?? '',
+      one.backlog,
+      sayGate(one),
+      one.breaker ?? '',
+      whenCell(one.oldestDueAt, now),
+      one.inFlight,
+      one.exhausted,
+      one.attempts,
+    ]),
+  }
+}
+
+/** What holds it, or its retries, in a word or two. */
+export function sayGate({ hold, retryHold }: Pick<Destination, 'hold' | 'retryHold'>): string {
+  return hold?.reason ?? (retryHold === undefined ? '' : `${retryHold.reason} (retries)`)
 }
 
 type Fact = readonly [label: string, words: string | undefined]
 
-/** What was set for it, and by whom: for whoever asks, then for every tenant. */
-function settingsOf({ settings, operatorSettings = {} }: Destination, saying: SayingWho): readonly Fact[] {
-  const forAll = factsSet(operatorSettings, saying).map(([label, words]): Fact => [
-    label,
-    words && `${words} (for all)`,
-  ])
-  return [...factsSet(settings ?? {}, saying), ...forAll]
+/** What was set for it, and by whom: for whoever asks, for every tenant, and by its tenant for itself. */
+function settingsOf(
+  { settings, operatorSettings = {}, tenantSettings = {}, tenant = '' }: Destination,
+  saying: SayingWho,
+): readonly Fact[] {
+  const marked = (set: DestinationSettings, mark: string): readonly Fact[] =>
+    factsSet(set, saying).map(([label, words]): Fact => [label, words && `${words} (${mark})`])
+  return [
+    ...factsSet(settings ?? {}, saying),
+    ...marked(operatorSettings, 'for all'),
+    ...marked(tenantSettings, `by ${tenant} for itself`),
+  ]
 }
 
 function factsSet(settings: DestinationSettings, saying: SayingWho): readonly Fact[] {

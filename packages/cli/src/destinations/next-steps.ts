@@ -12,7 +12,8 @@ export function spareIt(destination: string, typed: RemoteCall['typed']): string
 
 /** What can be done about a destination as it is: what undoes an order, or spares it; then where to look closer. */
 export async function nextSteps(one: Destination, { client, typed }: RemoteCall): Promise<readonly string[]> {
-  const { destination, settings, hold, retryHold, exhausted } = one
+  const { destination, settings, hold, retryHold, exhausted, tenants = [] } = one
+  const held = tenants.find(each => (each.hold ?? each.retryHold) !== undefined)
   const name = nameOf(one)
   const isForced = (settings?.forced?.breaker ?? 'auto') !== 'auto'
   const isStorm = hold === undefined && retryHold?.reason !== 'kill-switch' && stormOf([one]) !== undefined
@@ -23,6 +24,7 @@ export async function nextSteps(one: Destination, { client, typed }: RemoteCall)
     ...(isForced ? [typed(...ENDS.forced(name))] : []),
     ...switches.flatMap(gate => openGate(gate, name, typed) ?? []),
     ...(isStorm ? [spareIt(name, typed)] : []),
+    ...(held?.tenant === undefined ? [] : [typed('destinations', 'get', destination, '--tenant', held.tenant)]),
     typed('tasks', 'list', '--destination', destination),
     ...(exhausted > 0 ? [typed('dead', 'causes', '--destination', destination)] : []),
   ]

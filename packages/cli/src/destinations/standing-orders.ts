@@ -19,11 +19,21 @@ export const ENDS: {
   forced: name => ['destinations', 'breaker', name, '--set', 'auto'],
 }
 
-/** Those in force: of whoever asks, then those for every tenant. */
+/** Those in force: of whoever asks, those for every tenant, and those of each tenant for itself. */
 export function standingOrders(one: Destination, now: number): readonly StandingOrder[] {
   const { settings = {}, operatorSettings = {}, destination, name = destination } = one
   const ofAll = ordersIn(operatorSettings, name, now)
-  return [...ordersIn(settings, name, now), ...ofAll.map(order => ({ ...order, what: `For all: ${order.what}` }))]
+  return [
+    ...ordersIn(settings, name, now),
+    ...ofAll.map(order => ({ ...order, what: `For all: ${order.what}` })),
+    ...[one, ...(one.tenants ?? [])].flatMap(({ tenant = '', tenantSettings = {} }) =>
+      ordersIn(tenantSettings, destination, now).map(order => ({
+        ...order,
+        what: `For ${tenant}: ${order.what}`,
+        end: [...order.end, '--tenant', tenant],
+      })),
+    ),
+  ]
 }
 
 function ordersIn({ paused, draining, forced }: DestinationSettings, name: string, now: number): StandingOrder[] {
@@ -64,8 +74,14 @@ export function saySetBy({ since, by, reason }: SetBy, { now, nameOf }: SayingWh
 }
 
 /** Everybody who has set something for it. */
-export function settersOf({ settings, operatorSettings }: Destination): readonly string[] {
-  return [settings, operatorSettings].flatMap((set = {}) =>
+export function settersOf({
+  settings,
+  operatorSettings,
+  tenantSettings,
+  tenants = [],
+}: Destination): readonly string[] {
+  const ofTenants = [tenantSettings, ...tenants.map(one => one.tenantSettings)]
+  return [settings, operatorSettings, ...ofTenants].flatMap((set = {}) =>
     [set.limitsBy, set.paused, set.resumed, set.draining, set.forced].flatMap(order => order?.by ?? []),
   )
 }

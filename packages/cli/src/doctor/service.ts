@@ -14,6 +14,7 @@ import { stormOf } from '../destinations/storm.ts'
 import { documentOf } from '../policies/document.ts'
 import { isNear } from '../remote/connection.ts'
 import { readItems } from '../remote/listing.ts'
+import { ofTenant } from '../remote/whose.ts'
 import { bad, ok, warn, type Finding } from './finding.ts'
 import { checkSwitches } from './switches.ts'
 
@@ -112,12 +113,14 @@ async function switchedOff(client: Client): Promise<readonly string[]> {
 
 /** More than that nobody reads, and a page is enough to see that something is wrong. */
 const MOST = 200
+/** An outage may be of the last one: as many as are read within a second or two. */
+const MOST_DESTINATIONS = 5_000
 
 async function checkWork(examined: Examined): Promise<readonly Finding[]> {
   const { client, clock, typed } = examined
   try {
     const { items: policies } = await readItems(client.policies.list(), MOST)
-    const { items: destinations } = await readItems(client.destinations.list(), MOST)
+    const { items: destinations, nextCursor } = await readItems(client.destinations.list(), MOST_DESTINATIONS)
     const { items: set } = await readItems(client.destinations.list({ hasSettings: true }), MOST)
     const { items: controls } = await readItems(client.controls.list(), MOST)
     const now = clock.now()
@@ -125,6 +128,7 @@ async function checkWork(examined: Examined): Promise<readonly Finding[]> {
       ...(await checkSwitches({ controls, destinations: eachOnce([...destinations, ...set]) }, examined)),
       ...checkPolicies(policies, typed),
       ...checkDestinations(destinations, now, typed),
+      ...(nextCursor === undefined ? [] : [unseen(typed)]),
     ]
   } catch (error) {
     if (!(error instanceof ServiceError) || (error.status !== 401 && error.status !== 403)) throw error
@@ -132,9 +136,14 @@ async function checkWork(examined: Examined): Promise<readonly Finding[]> {
   }
 }
 
+function unseen(typed: Examined['typed']): Finding {
+  const next = typed('destinations', 'list', '--limit', '10000')
+  return warn('destinations', `There are more than ${MOST_DESTINATIONS}: only these were looked at.`, next)
+}
+
 /** One that has had tasks, and was paused, is in both lists. */
 function eachOnce(destinations: readonly Destination[]): readonly Destination[] {
-  return [...new Map(destinations.map(one => [one.destination, one])).values()]
+  return [...new Map(destinations.map(one => [`${one.tenant} ${one.destination}`, one])).values()]
 }
 
 /** By the lab's checklist, as far as a policy alone shows it. */
@@ -165,17 +174,17 @@ export function checkDestinations(
   const dead = destinations.reduce((all, { exhausted }) => all + exhausted, 0)
   const storm = stormOf(destinations)
   return [
-    ...broken.map(({ destination, backlog, hold }) =>
+    ...broken.map(({ destination, tenant, backlog, hold }) =>
       warn(
         'breaker',
-        `The breaker of ${destination} is open${hold ? `: ${sayHold(hold, now)}` : ''}. ${backlog} ${backlog === 1 ? 'waits' : 'wait'} for it.`,
+        `The breaker of ${destination}${ofTenant({ tenant })} is open${hold ? `: ${sayHold(hold, now)}` : ''}. ${backlog} ${backlog === 1 ? 'waits' : 'wait'} for it.`,
         typed('destinations', 'get', destination),
       ),
     ),
-    ...late.map(({ destination, backlog, oldestDueAt, hold }) =>
+    ...late.map(({ destination, tenant, backlog, oldestDueAt, hold }) =>
       warn(
         'late tasks',
-        `${backlog} wait for ${destination}, the first for ${sayMs(now - oldestDueAt!)}${hold ? `, held by ${hold.reason}` : ''}.`,
+        `${backlog}${ofTenant({ tenant })} wait for ${destination}, the first for ${sayMs(now - oldestDueAt!)}${hold ? `, held by ${hold.reason}` : ''}.`,
         typed('destinations', 'get', destination),
       ),
     ),

@@ -28,7 +28,8 @@ export async function checkSwitches(
   )
   const ordered = destinations
     .flatMap(destination => standingOrders(destination, now))
-    .map(order => warn('by hand', sayOrder(order, { now, nameOf }), typed(...order.end)))
-  const found = [...killed, ...ordered]
+    .map(order => [sayOrder(order, { now, nameOf }), typed(...order.end)] as const)
+  // What holds for all is told by each tenant's own row.
+  const found = [...killed, ...Array.from(new Map(ordered), ([say, next]) => warn('by hand', say, next))]
   return found.length > 0 ? found : [ok('by hand', 'No kill switch is on, and no destination is stopped by hand.')]
 }

@@ -7,6 +7,7 @@ import { readDocument } from '../input/read-document.ts'
 import { durationCell, sayWhen, whenCell } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
+import { tellWhose } from '../remote/whose.ts'
 import type { Table } from '../terminal/table.ts'
 import { answerChanges, changesOf } from './changes.ts'
 import { documentOf } from './document.ts'
@@ -18,13 +19,15 @@ const listCommand: Command = remoteCommand({
   summary: 'the newest version of each policy, by name',
   options: LIST_OPTIONS,
   examples: ['policies list'],
-  run: call =>
-    answerList(call, {
+  run: async call => {
+    await tellWhose(call)
+    return answerList(call, {
       listing: call.client.policies.list(),
       idOf: ({ policyId }) => policyId,
       tableOf: policies => policyTable(policies, call.clock.now()),
       noun: 'policies',
-    }),
+    })
+  },
 })
 
 const versionsCommand: Command = remoteCommand({

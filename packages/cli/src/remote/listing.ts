@@ -54,7 +54,7 @@ export async function answerList<Item>(
   return {
     data: { items, ...(nextCursor !== undefined && { nextCursor }) },
     items,
-    ids: items.map(idOf),
+    ids: [...new Set(items.map(idOf))],
     table,
     show: page => (items.length === 0 ? `No ${noun}.` : show(page)),
     ...(verdict !== undefined && { verdict }),

@@ -10,6 +10,7 @@ import { asItWasRead } from '../remote/as-it-was-read.ts'
 import { answerList, LIST_OPTIONS, listProblems } from '../remote/listing.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
+import { tellWhose } from '../remote/whose.ts'
 import { createPage } from '../terminal/page.ts'
 import { answerReplay } from './answer-replay.ts'
 import { followReplay } from './follow-replay.ts'
@@ -144,9 +145,10 @@ const listCommand: Command = remoteCommand({
   summary: 'replays, the newest first',
   options: [{ flag: '--status <status>', say: 'in this status', choices: REPLAY_STATUSES }, ...LIST_OPTIONS],
   examples: ['replay list', 'replay list --status RUNNING'],
-  run: call => {
+  run: async call => {
     const readers = { status: optional(oneOf(...REPLAY_STATUSES)) }
     const { status } = readOptions(call.options, readers, listProblems(call.options))
+    await tellWhose(call)
     return answerList(call, {
       listing: call.client.replays.list(given({ status })),
       idOf: ({ replayId }) => replayId,

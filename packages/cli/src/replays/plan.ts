@@ -18,6 +18,7 @@ import { share } from '../input/read-share.ts'
 import { retyped } from '../input/typed.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
+import { tellWhose } from '../remote/whose.ts'
 import { CAUSE_OPTION, WHICH_OPTIONS, whichReaders } from '../tasks/which-tasks.ts'
 import { answerReplay } from './answer-replay.ts'
 import { followReplay } from './follow-replay.ts'
@@ -84,6 +85,7 @@ async function plan(call: RemoteCall): Promise<Answer> {
   })
   const chosen = given({ ...filter, reason: givenUp, taskIds: taskId })
   if (Object.keys(chosen).length === 0) throw nothingChosen(call)
+  await tellWhose(call)
   const planned = await client.replays.plan({
     filter: chosen,
     ratePerSecond: rate,

@@ -19,7 +19,7 @@ export interface Look {
   readonly show: (page: Page) => string
 }
 
-type Watching = Pick<RemoteCall, 'client' | 'clock'>
+type Watching = Pick<RemoteCall, 'client' | 'clock' | 'tenant'>
 
 /** Until it ends. */
 export async function* looksAtOne(
@@ -49,7 +49,7 @@ export async function* looksAtMany(call: Watching, many: Many, signal: AbortSign
 
 async function* looksAfter(
   changes: Changes,
-  { client, clock }: Watching,
+  { client, clock, tenant }: Watching,
   { filter, limit }: Many,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Look> {
@@ -64,7 +64,7 @@ async function* looksAfter(
     )
     known = seen
     const show = (page: Page): string =>
-      tasks.length === 0 ? 'No tasks match.' : showTable(taskTable(tasks, clock.now()), page)
+      tasks.length === 0 ? 'No tasks match.' : showTable(taskTable(tasks, { now: clock.now(), tenant }), page)
     yield { changed, show }
     await changes.next(signal)
   }

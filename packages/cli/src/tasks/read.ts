@@ -28,7 +28,7 @@ export const listCommand: Command = remoteCommand({
       {
         listing: call.client.tasks.list(filter),
         idOf: ({ taskId }) => taskId,
-        tableOf: tasks => taskTable(tasks, now),
+        tableOf: tasks => taskTable(tasks, { now, tenant: call.tenant }),
         noun: 'tasks match',
       },
       tasks => tellSlip(tasks, filter.destination, call),

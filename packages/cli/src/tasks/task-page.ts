@@ -1,6 +1,7 @@
 import type { Client, Hold, RetryTask } from '@secondwind/client'
 import { sayWhen } from '../output/say-time.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
+import { ofTenant } from '../remote/whose.ts'
 import { openGate } from '../steering/open-gate.ts'
 import { labelled, wrap, type Page } from '../terminal/page.ts'
 
@@ -10,7 +11,7 @@ const LABEL_WIDTH = 13
 export function showTask(task: RetryTask, now: number, page: Page): string {
   const { bold } = page.colors
   return [
-    `${bold(task.taskId)}  ${task.status}`,
+    `${bold(task.taskId)}  ${task.status}${ofTenant(task)}`,
     wrap(`${task.method} ${task.targetUrl}`, page.columns, '  '),
     ...(task.waits === undefined ? [] : ['', wrap(task.waits, page.columns)]),
     '',

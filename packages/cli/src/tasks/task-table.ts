@@ -1,9 +1,16 @@
 import type { RetryTask } from '@secondwind/client'
 import { sayDistance, whenCell } from '../output/say-time.ts'
+import { tenantColumn } from '../remote/whose.ts'
 import type { Table } from '../terminal/table.ts'
 
+interface TableOf {
+  readonly now: number
+  /** Whose they are, where that was named. */
+  readonly tenant?: string | undefined
+}
+
 /** One line for each task: what it is, and what comes next. Where there is little room, how it goes before where to. */
-export function taskTable(tasks: readonly RetryTask[], now: number): Table {
+export function taskTable(tasks: readonly RetryTask[], { now, tenant }: TableOf): Table {
   return {
     columns: [
       { name: 'taskId' },
@@ -19,6 +26,7 @@ export function taskTable(tasks: readonly RetryTask[], now: number): Table {
       { name: 'reason', isOnlyData: true },
       { name: 'createdAt', isOnlyData: true },
       { name: 'waits', isOnlyData: true },
+      tenantColumn(tasks, tenant),
     ],
     rows: tasks.map(task => [
       task.taskId,
@@ -34,6 +42,7 @@ export function taskTable(tasks: readonly RetryTask[], now: number): Table {
       task.reason ?? '',
       task.createdAt,
       task.waits ?? '',
+      task.tenant,
     ]),
   }
 }

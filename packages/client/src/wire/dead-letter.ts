@@ -3,6 +3,8 @@ import type { GiveUpReason } from '@secondwind/resilience'
 /** Dead letters that died of the same thing. */
 export interface Cause {
   readonly causeId: string
+  /** Whose tasks they are. */
+  readonly tenant: string
   readonly destination: string
   readonly reason: GiveUpReason
   readonly responseStatus?: number

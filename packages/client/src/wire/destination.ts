@@ -4,6 +4,8 @@ import type { Hold } from './task.ts'
 /** What there is to say of a destination. Its gates are known to the instance that serves it. */
 export interface Destination {
   readonly destination: string
+  /** Whose it is; absent where several tenants have it and an operator names none, and where nobody has. */
+  readonly tenant?: string
   /** The name that it was given. */
   readonly name?: string
   readonly breaker?: 'closed' | 'open' | 'half-open' | 'forced-open' | 'forced-closed'
@@ -36,7 +38,19 @@ export interface Destination {
   }
   /** What whoever runs the service has set for every tenant: it holds beside `settings`. */
   readonly operatorSettings?: DestinationSettings
+  /** What its tenant has set for itself, as an operator sees it who names none. */
+  readonly tenantSettings?: DestinationSettings
+  /**
+   * Where several tenants have it and an operator names none: each by itself, with gates of its own, those with most waiting
+   * first and at most a hundred. The numbers above are of all together.
+   */
+  readonly tenants?: readonly DestinationOfTenant[]
 }
+
+export type DestinationOfTenant = Omit<
+  Destination,
+  'destination' | 'name' | 'settings' | 'operatorSettings' | 'tenants'
+>
 
 export interface DestinationFilter {
   /** Those that whoever asks has set something for, with or without a task. */

@@ -20,8 +20,13 @@ interface Identified {
   readonly eventId: string
 }
 
+interface OfTenant {
+  /** Whose it is; told to an operator who names no tenant. */
+  readonly tenant?: string
+}
+
 /** A task was accepted, sent, put off, ended, or changed by somebody. */
-export interface TaskEvent {
+export interface TaskEvent extends OfTenant {
   readonly at: number
   readonly taskId: string
   readonly destination: string
@@ -48,7 +53,7 @@ export interface CountersEvent {
 }
 
 /** A gate of a destination opened or shut. */
-export interface DestinationEvent {
+export interface DestinationEvent extends OfTenant {
   readonly at: number
   readonly destination: string
   readonly breaker: NonNullable<Destination['breaker']>
@@ -56,24 +61,27 @@ export interface DestinationEvent {
 }
 
 /** A kill switch was thrown, was ended, or is over by itself: `isInForce` says which. */
-export interface ControlEvent extends Omit<Control, 'tenant' | 'holds'> {
+export interface ControlEvent extends OfTenant, Omit<Control, 'tenant' | 'holds'> {
   readonly at: number
 }
 
 /** A replay has another status; once a second how far one under way has come. */
-export interface ReplayEvent extends Pick<
-  Replay,
-  | 'replayId'
-  | 'status'
-  | 'statusSince'
-  | 'ratePerSecond'
-  | 'selected'
-  | 'counts'
-  | 'waitsFor'
-  | 'waitsForRoom'
-  | 'stopped'
-  | 'endedFor'
-> {
+export interface ReplayEvent
+  extends
+    OfTenant,
+    Pick<
+      Replay,
+      | 'replayId'
+      | 'status'
+      | 'statusSince'
+      | 'ratePerSecond'
+      | 'selected'
+      | 'counts'
+      | 'waitsFor'
+      | 'waitsForRoom'
+      | 'stopped'
+      | 'endedFor'
+    > {
   readonly at: number
 }
 

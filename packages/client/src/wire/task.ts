@@ -44,6 +44,8 @@ export type TextByName = { readonly [name: string]: string }
 /** A task as it is shown: without its body, and with `[redacted]` in the place of what is secret. */
 export interface RetryTask {
   readonly taskId: string
+  /** Whose it is. */
+  readonly tenant: string
   readonly status: TaskStatus
   /** Attempts made in this generation, those before a hand-over included. */
   readonly attemptNumber: number

@@ -4,11 +4,11 @@ import { EVERY_TENANT } from '../task/lane.ts'
 export interface Caller {
   /** The id of its key, `admin` for the key that the service was started with, `local` where it has no keys. */
   readonly actor: string
-  /** Whose tasks, policies and settings it sees. */
+  /** For whom it hands over tasks and policies; whose it sees, unless those of all. */
   readonly tenant: string
   /** Runs the service: may act for any tenant, and sees what belongs to none. */
   readonly isOperator: boolean
-  /** An operator who names no tenant: what it orders holds for every one. */
+  /** An operator who names no tenant: what it orders holds for every one, and it sees what every one has. */
   readonly isForAll: boolean
   readonly scopes: ReadonlySet<Scope>
   /** The hash of the secret that it came with: a key has two during a rotation. */
@@ -40,6 +40,11 @@ export const LOCAL_CALLER: Caller = operator('local')
 
 /** Whoever has the key that the service was started with. */
 export const ADMIN_CALLER: Caller = operator('admin')
+
+/** Whose things somebody reads: one tenant's, or, for an operator who names none, everybody's. */
+export function seenBy({ tenant, isForAll }: Pick<Caller, 'tenant' | 'isForAll'>): { readonly tenant?: string } {
+  return isForAll ? {} : { tenant }
+}
 
 /** Under whose name it is kept what somebody orders. */
 export function ownerOf({ tenant, isForAll }: Pick<Caller, 'tenant' | 'isForAll'>): string {

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
+import { seenBy } from '../access/caller.ts'
 import type { ApiContext } from './context.ts'
 import { bindCursor, openCursor } from './requests/bound-cursor.ts'
 import { callerOf } from './requests/caller.ts'
@@ -40,7 +41,8 @@ export function addDeadLetters(api: FastifyInstance, context: ApiContext): void 
       schema: operation({
         operationId: 'listDeadLetters',
         scope: 'read',
-        summary: 'Dead letters by cause, the most numerous first; or one by one, the newest first',
+        summary:
+          'Dead letters by cause, the most numerous first; or one by one, the newest first; of every tenant for an operator who names none',
         tags: ['dead letters'],
         querystring: QUERY,
         response: {
@@ -53,17 +55,16 @@ export function addDeadLetters(api: FastifyInstance, context: ApiContext): void 
       const { causeId, destination, cursor, limit = DEFAULT_PAGE } = request.query
       const { group = causeId === undefined ? 'cause' : 'none' } = request.query
       const caller = callerOf(request)
-      const { tenant } = caller
       const store = storeFor(caller)
-      const place = { ...(destination !== undefined && { destination }) }
+      const place = { ...seenBy(caller), ...(destination !== undefined && { destination }) }
       const question = { ...place, causeId }
       const page = { ...openCursor(cursor, question), limit }
       if (group === 'cause') {
         if (causeId !== undefined)
           throw invalid('query', [{ at: 'causeId', is: causeId, say: 'lists the tasks of a cause: leave group out' }])
-        return reply.send(bindCursor(await store.causes({ tenant, ...place, ...page }), question))
+        return reply.send(bindCursor(await store.causes({ ...place, ...page }), question))
       }
-      const filter = { tenant, status: 'EXHAUSTED', ...place, ...(causeId !== undefined && { causeId }) } as const
+      const filter = { status: 'EXHAUSTED', ...place, ...(causeId !== undefined && { causeId }) } as const
       return reply.send(taskPage(bindCursor(await store.list({ filter, ...page }), question), context))
     },
   )

@@ -12,7 +12,7 @@ function slowStore() {
   const ends: ((error?: Error) => void)[] = []
   const store = openMemoryStore({ clock: virtualClock() })
   const list = ({ filter }: TasksPage): Promise<Page<Task>> => {
-    begun.push(filter.tenant)
+    begun.push(filter.tenant!)
     return new Promise((resolve, reject) => ends.push(error => (error ? reject(error) : resolve({ items: [] }))))
   }
   const records: TaskStore['records'] = async () => {

@@ -34,9 +34,9 @@ function inTurns(store: TaskStore, turns: ReadTurns, readerOf: (tenant: string) 
   return {
     ...store,
     attempts: ask => inTurn(ask.tenant ?? EVERY_TENANT, () => store.attempts(ask)),
-    list: ask => inTurn(ask.filter.tenant, () => store.list(ask)),
-    causes: ask => inTurn(ask.tenant, () => store.causes(ask)),
-    deadLetters: ask => inTurn(ask.filter.tenant, () => store.deadLetters(ask)),
+    list: ask => inTurn(ask.filter.tenant ?? EVERY_TENANT, () => store.list(ask)),
+    causes: ask => inTurn(ask.tenant ?? EVERY_TENANT, () => store.causes(ask)),
+    deadLetters: ask => inTurn(ask.filter.tenant ?? EVERY_TENANT, () => store.deadLetters(ask)),
     laneCounters: ask => inTurn(ofLanes(ask), () => store.laneCounters(ask)),
     policies: ask => inTurn(ask.tenant, () => store.policies(ask)),
     policyVersions: ask => inTurn(ask.tenant, () => store.policyVersions(ask)),

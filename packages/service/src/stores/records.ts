@@ -25,7 +25,8 @@ export interface TasksPage extends PageAsk {
 }
 
 export interface TaskFilter {
-  readonly tenant: string
+  /** Left out: of all. */
+  readonly tenant?: string
   readonly status?: TaskStatus
   readonly destination?: string
   readonly policyId?: string
@@ -46,13 +47,15 @@ export interface TaskFilter {
 }
 
 export interface CausesPage extends PageAsk {
-  readonly tenant: string
+  /** Left out: of all. Costs a step for each tenant that has a lane. */
+  readonly tenant?: string
   readonly destination?: string
 }
 
 /** Dead letters that died of the same thing. */
 export interface Cause {
   readonly causeId: string
+  readonly tenant: string
   readonly destination: string
   readonly reason: GiveUpReason
   readonly responseStatus?: number

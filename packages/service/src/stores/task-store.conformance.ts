@@ -27,6 +27,7 @@ import { examineCallbacks } from './conformance/callbacks.conformance.ts'
 import { examineClaims } from './conformance/claim.conformance.ts'
 import { examineDurability } from './conformance/durability.conformance.ts'
 import type { OpenStore } from './conformance/exam.test-kit.ts'
+import { examineEveryTenant } from './conformance/every-tenant.conformance.ts'
 import { examineFleet } from './conformance/fleet.conformance.ts'
 import { examineIntake } from './conformance/intake.conformance.ts'
 import { examineLanes } from './conformance/lanes.conformance.ts'
@@ -53,6 +54,7 @@ export function describeTaskStore(name: string, open: OpenStore): void {
     examineVersions(open)
     examineReplays(open)
     examineReading(open)
+    examineEveryTenant(open)
     examineRecords(open)
     examineCallbacks(open)
     examineBodies(open)

@@ -54,7 +54,7 @@ describe('once a second', () => {
     const { clock, series, see } = setting([countersOf(A, { pending: 40 })])
     const heldThen = async (): Promise<number> => {
       await clock.advance(2_000)
-      return series.lastSecond('default', 'http://a').held
+      return series.lastSecond({ tenant: 'default', destination: 'http://a' }).held
     }
     see({ oldestDueAt: clock.now() })
     assert.equal(await heldThen(), 0)
@@ -109,9 +109,9 @@ describe('once a second', () => {
     const { clock, series, see, asked } = setting(lanes)
     see({ hold: { reason: 'paused' }, oldestDueAt: clock.now() }, lanes[1_400]!.lane)
     await clock.advance(1_200)
-    assert.deepEqual([asked.length, series.lastSecond('default', 'http://1400').held], [5, 0])
+    assert.deepEqual([asked.length, series.lastSecond({ tenant: 'default', destination: 'http://1400' }).held], [5, 0])
     await clock.advance(1_900)
-    assert.deepEqual([asked.length, series.lastSecond('default', 'http://1400').held], [13, 1])
+    assert.deepEqual([asked.length, series.lastSecond({ tenant: 'default', destination: 'http://1400' }).held], [13, 1])
   })
 
   it('whoever listens hears of its own lanes in that second, however many others have', async () => {

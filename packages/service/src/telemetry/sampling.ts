@@ -4,7 +4,7 @@
  */
 import { NOT_ARMED, type Alarm, type Clock } from '@secondwind/resilience'
 import type { LaneCounters, TaskStore } from '../stores/task-store.ts'
-import { laneOf } from '../task/lane.ts'
+import { EVERY_TENANT, laneOf } from '../task/lane.ts'
 import type { Dispatching, HoldReason, LaneView } from '../task/lane-view.ts'
 import { TASK_STATUSES, type TaskStatus } from '../task/task.ts'
 import type { LaneReading } from './destinations.ts'
@@ -83,7 +83,7 @@ export class Sampling implements Alarm {
     const lanesOf = new Map<string, Page>()
     for (const { feed } of this.#options.stream.wanting(['destination', 'counters']))
       if (!lanesOf.has(feed.tenant))
-        lanesOf.set(feed.tenant, await this.#read({ pages: PAGES_OF_TENANT, tenant: feed.tenant }))
+        lanesOf.set(feed.tenant, await this.#read({ pages: PAGES_OF_TENANT, ...heardOf(feed) }))
     return lanesOf
   }
 
@@ -117,12 +117,11 @@ export class Sampling implements Alarm {
   #tellCounters(lanesOf: ReadonlyMap<string, Page>): void {
     const { stream, series, now } = this.#options
     for (const audience of stream.wanting(['counters'])) {
-      const { tenant } = audience.feed
-      const lanes = lanesOf.get(tenant)
+      const lanes = lanesOf.get(audience.feed.tenant)
       // Who came while the lanes were read hears them in the next second.
       if (lanes === undefined) continue
       const { destination } = audience.filter
-      const lastSecond = series.lastSecond(tenant, destination)
+      const lastSecond = series.lastSecond({ ...heardOf(audience.feed), destination })
       const counters: Counters = { at: now(), ...sumOf(lanes, destination), lastSecond }
       audience.tellCounters(counters)
     }
@@ -149,6 +148,10 @@ export class Sampling implements Alarm {
     this.dueAt = clock.monotonic() + EVERY_MS
     clock.arm(this)
   }
+}
+
+function heardOf({ tenant }: { readonly tenant: string }): { readonly tenant?: string } {
+  return tenant === EVERY_TENANT ? {} : { tenant }
 }
 
 interface LanesAsk {

@@ -151,7 +151,7 @@ describe('a service with keys', () => {
       const { json } = await as('GET', '/retry-tasks', { key: operator, ...(tenant !== undefined && { tenant }) })
       return (json as { items: unknown[] }).items.length
     }
-    assert.deepEqual([await listed('acme'), await listed()], [1, 0])
+    assert.deepEqual([await listed('acme'), await listed('default'), await listed()], [1, 0, 1])
   })
 
   it('writes down who did what, and why', async () => {

@@ -1,7 +1,7 @@
 import type { Control as ShownControl, ControlPreview, Holds } from '@secondwind/client'
 import type { Caller } from '../../access/caller.ts'
 import type { KnownControl } from '../../steering/standing-orders.ts'
-import type { TaskStore } from '../../stores/task-store.ts'
+import type { LanesPage, TaskStore } from '../../stores/task-store.ts'
 import { isInForce, reaches, type Control } from '../../task/control.ts'
 import { laneKey, laneOf } from '../../task/lane.ts'
 
@@ -53,7 +53,7 @@ function onlyTenantOf({ scope, tenant }: Control): string | undefined {
 }
 
 /** Where to look for them: no more than has to be gone through. */
-function lanesOf({ scope }: Control, tenant: string | undefined): { readonly tenant?: string; readonly lane?: string } {
-  if (tenant === undefined) return {}
+function lanesOf({ scope }: Control, tenant: string | undefined): Pick<LanesPage, 'tenant' | 'lane' | 'destination'> {
+  if (tenant === undefined) return scope.kind === 'destination' ? { destination: scope.destination } : {}
   return scope.kind === 'destination' ? { lane: laneKey({ tenant, destination: scope.destination }) } : { tenant }
 }

@@ -5,10 +5,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { Type, type TSchema } from 'typebox'
 import type { Caller } from '../../access/caller.ts'
 import { storeTimeAt } from '../../stores/store-clock.ts'
-import type { KnownDestination } from '../../steering/standing-orders.ts'
-import { documentOf } from '../../stores/task-store.ts'
 import { orderedBack, without, type SetBy } from '../../task/destination-settings.ts'
-import { laneOfAll } from '../../task/lane.ts'
+import { laneOf } from '../../task/lane.ts'
 import type { ApiContext } from '../context.ts'
 import { callerOf } from '../requests/caller.ts'
 import { etagOf, IF_MATCH, versionAsked } from '../requests/if-match.ts'
@@ -19,9 +17,9 @@ import * as schemas from '../schemas/destination.ts'
 import { operation } from '../schemas/operation.ts'
 import { component, parameters } from '../schemas/schema.ts'
 import { changeSettings, type Change } from './change-settings.ts'
-import { countersOf, destinationView } from './destination-view.ts'
 import { findPlace, type Place } from './find-destination.ts'
 import { readSettings } from './read-settings.ts'
+import { showDestination } from './show-destination.ts'
 
 const DESTINATION = component('Destination')
 const PATH = parameters({
@@ -243,26 +241,8 @@ function sendDestination(reply: FastifyReply, shown: Destination): FastifyReply 
   return reply.header('etag', etagOf(shown.settings?.version ?? 0)).send(shown)
 }
 
-async function show(place: Place, request: FastifyRequest, context: ApiContext): Promise<Destination> {
-  const { store, storeFor, dispatching, clock, live } = context
-  const { lane } = place
-  const recordOf = async (id: string): Promise<KnownDestination | undefined> => {
-    const record = await store.record({ kind: 'destination', id })
-    return record && { ...record, lane: id, settings: documentOf(record) }
-  }
-  const [counters, own, all] = await Promise.all([
-    countersOf(lane, storeFor(callerOf(request))),
-    recordOf(place.id),
-    recordOf(laneOfAll(lane)),
-  ])
-  return destinationView({
-    counters,
-    view: dispatching.view(lane),
-    series: live.series,
-    own,
-    all,
-    now: clock.now(),
-  })
+function show({ id }: Place, request: FastifyRequest, context: ApiContext): Promise<Destination> {
+  return showDestination(laneOf(id).destination, callerOf(request), context)
 }
 
 function pauseEnd(pause: PauseInput, { clock, wallNow }: ApiContext): number | undefined {

@@ -1,51 +1,129 @@
-import type { Destination, RecentAttempts } from '@secondwind/client'
+import type { Destination, DestinationOfTenant, DestinationSettings, RecentAttempts } from '@secondwind/client'
+import type { Caller } from '../../access/caller.ts'
 import type { KnownDestination } from '../../steering/standing-orders.ts'
-import type { LaneCounters, TaskStore } from '../../stores/task-store.ts'
+import type { LaneCounters } from '../../stores/task-store.ts'
 import { settingsAt } from '../../task/destination-settings.ts'
 import type { LaneView } from '../../task/lane-view.ts'
-import { laneOf } from '../../task/lane.ts'
-import type { SeriesBook } from '../../telemetry/series/series-book.ts'
+import { laneOf, laneOfAll } from '../../task/lane.ts'
+import type { AttemptCounts } from '../../telemetry/series/ring.ts'
+import type { ApiContext } from '../context.ts'
+import { placeOf } from './find-destination.ts'
 
-interface Known {
-  readonly counters: LaneCounters
-  readonly view: LaneView | undefined
-  /** Where what was sent lately can be read. */
-  readonly series: SeriesBook
+/** What was set for a destination, as far as whoever asks may know. */
+export interface Records {
   /** What whoever asks has set, and what holds for every tenant: the same record for an operator who names none. */
   readonly own: KnownDestination | undefined
   readonly all: KnownDestination | undefined
-  readonly now: number
 }
+
+export type Seeing = Pick<ApiContext, 'dispatching' | 'orders' | 'clock' | 'live'>
 
 /** Long enough for a share of retries to mean something, short enough that nobody pauses what has come back. */
 const RECENT_MS = 60_000
 
-export function destinationView({ counters, view, series, own, all, now }: Known): Destination {
-  const { lane, pending, inFlight, succeeded, exhausted, cancelled, attempts, firstAttempts } = counters
-  const { name, ...settings } = settingsAt(own?.settings ?? {}, now)
-  const { name: _, ...ordered } = own?.lane === all?.lane ? {} : settingsAt(all?.settings ?? {}, now)
-  const recent = recentAttempts(lane, series)
+type Asking = Pick<Caller, 'tenant' | 'isForAll'>
+
+/** A destination of one tenant. */
+export function destinationView(
+  counters: LaneCounters,
+  caller: Asking,
+  seeing: Seeing,
+  records: Records = recordsOf(counters.lane, caller, seeing),
+): Destination {
+  const now = seeing.clock.now()
   return {
-    destination: laneOf(lane).destination,
-    ...(name !== undefined && { name }),
+    ...namesOf(counters.lane, records, now),
+    ...viewOfTenant(counters, caller, seeing),
+    ...settingsOf(records, now),
+  }
+}
+
+function viewOfTenant(
+  counters: LaneCounters,
+  caller: Asking,
+  { dispatching, orders, clock, live }: Seeing,
+): DestinationOfTenant {
+  const { lane, pending } = counters
+  const view = dispatching.view(lane)
+  const ofTenant = caller.isForAll ? ordersIn(orders.destination(lane), clock.now()) : {}
+  return {
+    tenant: laneOf(lane).tenant,
     ...(view !== undefined && gatesOf(view)),
+    ...countsOf(counters, live.series.attemptsWithin(lane, RECENT_MS)),
     // The instance that serves it hears a little late that the last one was cancelled.
     ...(view?.oldestDueAt !== undefined && pending > 0 && { oldestDueAt: view.oldestDueAt }),
+    ...(Object.keys(ofTenant).length > 0 && { tenantSettings: ofTenant }),
+  }
+}
+
+/** Of so many tenants each is shown by itself. */
+const MOST_SHOWN = 100
+
+/** What every tenant has there, and each of them by itself: gates are each tenant's own. */
+export function destinationOfAll(
+  lanes: readonly LaneCounters[],
+  caller: Asking,
+  seeing: Seeing,
+  records: Records,
+): Destination {
+  const now = seeing.clock.now()
+  const tenants = lanes
+    .toSorted((one, other) => other.pending - one.pending || (one.lane < other.lane ? -1 : 1))
+    .map(counters => viewOfTenant(counters, caller, seeing))
+  const dueAts = tenants.flatMap(({ oldestDueAt }) => oldestDueAt ?? [])
+  const recent = lanes.flatMap(({ lane }) => seeing.live.series.attemptsWithin(lane, RECENT_MS) ?? [])
+  return {
+    ...namesOf(lanes[0]!.lane, records, now),
+    ...countsOf(lanes.reduce(sumOf), recent.length === 0 ? undefined : recent.reduce(sumOf)),
+    ...(dueAts.length > 0 && { oldestDueAt: Math.min(...dueAts) }),
+    ...settingsOf(records, now),
+    tenants: tenants.slice(0, MOST_SHOWN),
+  }
+}
+
+/** Of one that has had no task yet. */
+export function unusedDestination(lane: string, records: Records, now: number): Destination {
+  return { ...namesOf(lane, records, now), ...countsOf(noCounters(lane), undefined), ...settingsOf(records, now) }
+}
+
+function recordsOf(lane: string, caller: Asking, { orders }: Seeing): Records {
+  const { id } = placeOf(laneOf(lane).destination, caller)
+  return { own: orders.destination(id), all: orders.destination(laneOfAll(lane)) }
+}
+
+function namesOf(lane: string, { own }: Records, now: number): Pick<Destination, 'destination' | 'name'> {
+  const { name } = settingsAt(own?.settings ?? {}, now)
+  return { destination: laneOf(lane).destination, ...(name !== undefined && { name }) }
+}
+
+function settingsOf({ own, all }: Records, now: number): Pick<Destination, 'settings' | 'operatorSettings'> {
+  const ordered = own?.lane === all?.lane ? {} : ordersIn(all, now)
+  return {
+    ...(own !== undefined && { settings: { ...ordersIn(own, now), version: own.version } }),
+    ...(Object.keys(ordered).length > 0 && { operatorSettings: ordered }),
+  }
+}
+
+function ordersIn(known: KnownDestination | undefined, now: number): DestinationSettings {
+  const { name: _, ...orders } = settingsAt(known?.settings ?? {}, now)
+  return orders
+}
+
+type Counts = Omit<LaneCounters, 'lane'>
+
+function countsOf(
+  { pending, inFlight, succeeded, exhausted, cancelled, attempts, firstAttempts }: Counts,
+  { first, retry }: AttemptCounts = { first: 0, retry: 0 },
+): DestinationOfTenant {
+  return {
     inFlight,
     backlog: pending,
     succeeded,
     exhausted,
     cancelled,
     ...costOf(attempts, firstAttempts),
-    ...(recent !== undefined && { recent }),
-    ...(own !== undefined && { settings: { ...settings, version: own.version } }),
-    ...(Object.keys(ordered).length > 0 && { operatorSettings: ordered }),
+    ...(first + retry > 0 && { recent: { windowMs: RECENT_MS, ...costOf(first + retry, first) } }),
   }
-}
-
-function recentAttempts(lane: string, series: SeriesBook): RecentAttempts | undefined {
-  const { first = 0, retry = 0 } = series.attemptsWithin(lane, RECENT_MS) ?? {}
-  return first + retry === 0 ? undefined : { windowMs: RECENT_MS, ...costOf(first + retry, first) }
 }
 
 /** What retrying makes of the load. */
@@ -58,17 +136,20 @@ function costOf(attempts: number, firstAttempts: number): Omit<RecentAttempts, '
   }
 }
 
-/** Of one that has had no task yet they are all 0. */
-export async function countersOf(lane: string, store: Pick<TaskStore, 'laneCounters'>): Promise<LaneCounters> {
-  const [counters = noCounters(lane)] = (await store.laneCounters({ lane, limit: 1 })).items
-  return counters
+/** Number by number; what is no number is that of the first. */
+function sumOf<Numbers extends object>(one: Numbers, other: Numbers): Numbers {
+  const sums = Object.entries(one).map(([name, value]) => [
+    name,
+    typeof value === 'number' ? value + (other[name as keyof Numbers] as number) : value,
+  ])
+  return Object.fromEntries(sums) as Numbers
 }
 
 function noCounters(lane: string): LaneCounters {
   return { lane, pending: 0, inFlight: 0, succeeded: 0, exhausted: 0, cancelled: 0, attempts: 0, firstAttempts: 0 }
 }
 
-function gatesOf({ breaker, hold, retryHold, limit, budgetBalance }: LaneView): Partial<Destination> {
+function gatesOf({ breaker, hold, retryHold, limit, budgetBalance }: LaneView): Partial<DestinationOfTenant> {
   return {
     breaker,
     ...(hold !== undefined && { hold }),

@@ -16,6 +16,7 @@ describe('GET /destinations', () => {
     const { json } = await ask('GET', '/destinations')
     assert.deepEqual(json.items, [
       {
+        tenant: 'default',
         destination: 'https://api.example',
         inFlight: 0,
         backlog: 1,

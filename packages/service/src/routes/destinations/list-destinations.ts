@@ -1,10 +1,11 @@
+import type { Destination } from '@secondwind/client'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { ownerOf, type Caller } from '../../access/caller.ts'
+import { ownerOf, seenBy, type Caller } from '../../access/caller.ts'
 import { cursorOf } from '../../stores/cursor.ts'
-import type { LaneCounters, Page, PageAsk } from '../../stores/task-store.ts'
+import type { Page, PageAsk } from '../../stores/task-store.ts'
 import { settingsAt } from '../../task/destination-settings.ts'
-import { laneOf, laneOfAll } from '../../task/lane.ts'
+import { laneKey, laneOf, laneOfAll } from '../../task/lane.ts'
 import type { ApiContext } from '../context.ts'
 import { bindCursor, openCursor } from '../requests/bound-cursor.ts'
 import { callerOf } from '../requests/caller.ts'
@@ -13,8 +14,8 @@ import { answer, refusals } from '../schemas/answers.ts'
 import { operation } from '../schemas/operation.ts'
 import { DEFAULT_PAGE, pageFields, type PageQuery } from '../schemas/fields.ts'
 import { component, pageOf, parameters } from '../schemas/schema.ts'
-import { countersOf, destinationView } from './destination-view.ts'
-import { placeOf } from './find-destination.ts'
+import { destinationView } from './destination-view.ts'
+import { showDestination } from './show-destination.ts'
 
 const QUERY = parameters({
   ...pageFields,
@@ -27,8 +28,6 @@ const QUERY = parameters({
 })
 
 export function addDestinations(api: FastifyInstance, context: ApiContext): void {
-  const { storeFor, dispatching, orders, clock, live } = context
-
   api.get<{ Querystring: PageQuery & { readonly hasSettings?: true } }>(
     '/destinations',
     {
@@ -36,47 +35,48 @@ export function addDestinations(api: FastifyInstance, context: ApiContext): void
       schema: operation({
         operationId: 'listDestinations',
         scope: 'read',
-        summary: 'Every destination that has had a task: its gates, its backlog, what retrying costs it',
+        summary:
+          'Every destination that has had a task: its gates, its backlog, what retrying costs it; of every tenant for an operator who names none',
         tags: ['destinations'],
         querystring: QUERY,
-        response: { 200: answer(pageOf(component('Destination')), 'A page, in order of name.'), ...refusals() },
+        response: {
+          200: answer(
+            pageOf(component('Destination')),
+            'A page, in order of name; for an operator who names no tenant, of tenant and name.',
+          ),
+          ...refusals(),
+        },
       }),
     },
     async (request, reply) => {
       const { cursor, limit = DEFAULT_PAGE, hasSettings } = request.query
       const caller = callerOf(request)
-      const { tenant } = caller
-      const asked = hasSettings ? { owner: ownerOf(caller), hasSettings } : { tenant }
+      const asked = hasSettings ? { owner: ownerOf(caller), hasSettings } : seenBy(caller)
       const ask = { ...openCursor(cursor, asked), limit }
-      const page = await (hasSettings
-        ? lanesWithSettings(ask, caller, context)
-        : storeFor(caller).laneCounters({ tenant, ...ask }))
-      return reply.send({
-        ...bindCursor(page, asked),
-        items: page.items.map(counters => {
-          const { lane } = counters
-          return destinationView({
-            counters,
-            view: dispatching.view(lane),
-            series: live.series,
-            own: orders.destination(placeOf(laneOf(lane).destination, caller).id),
-            all: orders.destination(laneOfAll(lane)),
-            now: clock.now(),
-          })
-        }),
-      })
+      const page = await (hasSettings ? withSettings(ask, caller, context) : withTasks(ask, caller, context))
+      return reply.send(bindCursor(page, asked))
     },
   )
 }
 
+/** In order of tenant, then of name. */
+async function withTasks(ask: PageAsk, caller: Caller, context: ApiContext): Promise<Page<Destination>> {
+  const { items, ...next } = await context.storeFor(caller).laneCounters({ ...seenBy(caller), ...ask })
+  return { ...next, items: items.map(counters => destinationView(counters, caller, context)) }
+}
+
 const CURSOR = cursorOf('settings', 'string')
 
+/** Each costs a step for every tenant, where those of all are shown. */
+const MOST_OF_ALL = 20
+
 /** By the caller's own records alone: those of others, an operator's for all among them, tell which hosts others use. */
-async function lanesWithSettings(
+async function withSettings(
   { cursor, limit }: PageAsk,
   caller: Caller,
-  { storeFor, orders, clock }: ApiContext,
-): Promise<Page<LaneCounters>> {
+  context: ApiContext,
+): Promise<Page<Destination>> {
+  const { orders, clock } = context
   const [last = ''] = cursor === undefined ? [] : CURSOR.read(cursor)
   const [owner, now] = [ownerOf(caller), clock.now()]
   const left = [...orders.destinations]
@@ -86,9 +86,15 @@ async function lanesWithSettings(
     .filter(({ tenant, destination }) => tenant === owner && destination > last)
     .map(({ destination }) => destination)
     .toSorted()
-  const [shown, store] = [left.slice(0, limit), storeFor(caller)]
+  const shown = left.slice(0, caller.isForAll ? Math.min(limit, MOST_OF_ALL) : limit)
   return {
-    items: await Promise.all(shown.map(destination => countersOf(placeOf(destination, caller).lane, store))),
-    ...(left.length > limit && { nextCursor: CURSOR.write([shown.at(-1)!]) }),
+    items: await Promise.all(
+      shown.map(destination => {
+        const lane = laneKey({ tenant: owner, destination })
+        const records = { own: orders.destination(lane), all: orders.destination(laneOfAll(lane)) }
+        return showDestination(destination, caller, context, records)
+      }),
+    ),
+    ...(left.length > shown.length && { nextCursor: CURSOR.write([shown.at(-1)!]) }),
   }
 }

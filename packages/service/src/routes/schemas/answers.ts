@@ -90,6 +90,7 @@ export const BATCH_RESULT: TSchema = Type.Object(
 
 const EXAMPLE_CAUSE: Cause = {
   causeId: '0fb94dcade44166d',
+  tenant: 'default',
   destination: 'https://api.example',
   reason: 'attempts',
   responseStatus: 503,
@@ -104,6 +105,7 @@ const EXAMPLE_CAUSE: Cause = {
 export const CAUSE: TSchema = Type.Object(
   {
     causeId: Type.String(),
+    tenant: Type.String({ description: 'Whose tasks they are.' }),
     destination: Type.String(),
     reason: wordOf(GIVE_UP_REASONS),
     responseStatus: Type.Optional(Type.Integer()),

@@ -94,6 +94,7 @@ const SETTINGS: TSchema = Type.Object({
 
 const EXAMPLE_DESTINATION: Destination = {
   destination: 'https://api.example',
+  tenant: 'default',
   name: 'payments-api',
   breaker: 'closed',
   hold: { reason: 'paused', until: 1_767_227_400_000, because: 'INC-2231' },
@@ -123,27 +124,47 @@ const RECENT: TSchema = Type.Object(
   { description: 'What was sent lately, by the instance that is asked; absent when it sent nothing.' },
 )
 
+const OF_TENANT = {
+  tenant: Type.Optional(
+    Type.String({
+      description: 'Whose it is; absent where an operator names no tenant and several have it, and where nobody has.',
+    }),
+  ),
+  breaker: Type.Optional(BREAKER),
+  hold: Type.Optional(HOLD),
+  retryHold: Type.Optional(HOLD),
+  limit: Type.Optional(Type.Number({ description: 'Requests that may be under way at once, now.' })),
+  budgetBalance: Type.Optional(Type.Number({ description: 'Retries that may start now.' })),
+  inFlight: Type.Integer(),
+  backlog: Type.Integer({ description: 'Tasks that wait.' }),
+  oldestDueAt: Type.Optional(Type.Integer()),
+  succeeded: Type.Integer(),
+  exhausted: Type.Integer(),
+  cancelled: Type.Integer(),
+  ...costFields('Of all attempts that there ever were'),
+  recent: Type.Optional(RECENT),
+  tenantSettings: Type.Optional(
+    Type.Object(ORDERS, {
+      description: 'What its tenant has set for itself, as an operator sees it who names none.',
+    }),
+  ),
+}
+
 export const DESTINATION: TSchema = Type.Object(
   {
     destination: Type.String(),
     name: Type.Optional(nameField),
-    breaker: Type.Optional(BREAKER),
-    hold: Type.Optional(HOLD),
-    retryHold: Type.Optional(HOLD),
-    limit: Type.Optional(Type.Number({ description: 'Requests that may be under way at once, now.' })),
-    budgetBalance: Type.Optional(Type.Number({ description: 'Retries that may start now.' })),
-    inFlight: Type.Integer(),
-    backlog: Type.Integer({ description: 'Tasks that wait.' }),
-    oldestDueAt: Type.Optional(Type.Integer()),
-    succeeded: Type.Integer(),
-    exhausted: Type.Integer(),
-    cancelled: Type.Integer(),
-    ...costFields('Of all attempts that there ever were'),
-    recent: Type.Optional(RECENT),
+    ...OF_TENANT,
     settings: Type.Optional(SETTINGS),
     operatorSettings: Type.Optional(
       Type.Object(ORDERS, {
         description: 'What whoever runs the service has set for every tenant: it holds beside `settings`.',
+      }),
+    ),
+    tenants: Type.Optional(
+      Type.Array(Type.Object(OF_TENANT), {
+        description:
+          'Where an operator names no tenant and several have it: each by itself, with gates of its own, those with most waiting first and at most a hundred. The numbers beside it are of all together.',
       }),
     ),
   },

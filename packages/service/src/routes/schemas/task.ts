@@ -22,6 +22,7 @@ const instant = (description: string): TSchema => Type.Integer({ description })
 
 const EXAMPLE: RetryTask = {
   taskId: EXAMPLE_TASK_ID,
+  tenant: 'default',
   status: 'PENDING',
   attemptNumber: 1,
   nextAttemptAt: 1_767_225_601_300,
@@ -58,6 +59,7 @@ const END = {
 export const RETRY_TASK: TSchema = Type.Object(
   {
     taskId: Type.String(),
+    tenant: Type.String({ description: 'Whose it is.' }),
     status: statusField,
     attemptNumber: Type.Integer({ description: 'Attempts made in this generation.' }),
     nextAttemptAt: Type.Optional(instant('Of a PENDING task.')),

@@ -59,6 +59,10 @@ export const SERIES: TSchema = Type.Object(
 const AT = { at: Type.Integer({ description: 'When it happened.' }) }
 const EXAMPLE_AT = 1_767_225_600_000
 
+const WHOSE = {
+  tenant: Type.Optional(Type.String({ description: 'Whose it is; told to an operator who names no tenant.' })),
+}
+
 const EXAMPLE_TASK_EVENT: Omit<TaskChange, 'tenant'> & { readonly at: number } = {
   at: EXAMPLE_AT,
   taskId: EXAMPLE_TASK_ID,
@@ -74,6 +78,7 @@ const EXAMPLE_TASK_EVENT: Omit<TaskChange, 'tenant'> & { readonly at: number } =
 export const TASK_EVENT: TSchema = Type.Object(
   {
     ...AT,
+    ...WHOSE,
     taskId: Type.String(),
     destination: Type.String(),
     status: wordOf(TASK_STATUSES),
@@ -105,7 +110,7 @@ export const COUNTERS_EVENT: TSchema = Type.Object(
 )
 
 export const DESTINATION_EVENT: TSchema = Type.Object(
-  { ...AT, destination: Type.String(), breaker: BREAKER, hold: Type.Optional(HOLD) },
+  { ...AT, ...WHOSE, destination: Type.String(), breaker: BREAKER, hold: Type.Optional(HOLD) },
   {
     $id: 'DestinationEvent',
     examples: [
@@ -120,7 +125,7 @@ export const DESTINATION_EVENT: TSchema = Type.Object(
 )
 
 export const CONTROL_EVENT: TSchema = Type.Object(
-  { ...AT, ...CONTROL_FIELDS },
+  { ...AT, ...WHOSE, ...CONTROL_FIELDS },
   {
     $id: 'ControlEvent',
     examples: [
@@ -145,6 +150,7 @@ const EXAMPLE_COUNTS = { moved: 42, waiting: 2, underWay: 1, sent: 39, failed: 1
 export const REPLAY_EVENT: TSchema = Type.Object(
   {
     ...AT,
+    ...WHOSE,
     replayId: Type.String(),
     status: wordOf(REPLAY_STATUSES),
     statusSince: Type.Integer(),

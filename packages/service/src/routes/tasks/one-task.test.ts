@@ -94,10 +94,11 @@ describe('GET /retry-tasks/{taskId}', () => {
       { perLane: 10, total: 10 },
     )
     assert.equal(state.status, 'PENDING')
-    assert.equal((await ask('GET', `/retry-tasks/${foreign}`)).status, 404)
-    assert.equal((await ask('DELETE', `/retry-tasks/${foreign}`)).status, 404)
+    const headers = { 'secondwind-tenant': 'default' }
+    assert.equal((await ask('GET', `/retry-tasks/${foreign}`, { headers })).status, 404)
+    assert.equal((await ask('DELETE', `/retry-tasks/${foreign}`, { headers })).status, 404)
     assert.equal((await store.get(foreign))?.state.status, 'PENDING')
-    assert.equal((await ask('GET', '/retry-tasks')).json.items.length, 1)
+    assert.equal((await ask('GET', '/retry-tasks', { headers })).json.items.length, 1)
   })
 })
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { seenBy } from '../../access/caller.ts'
 import type { Changed, Operating } from '../../stores/task-store.ts'
 import { replayed } from '../../task/accept.ts'
 import { laneKey } from '../../task/lane.ts'
@@ -74,9 +75,10 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
       }),
     },
     async (request, reply) => {
-      const { taskId } = await ownTask(request, context)
+      const own = await ownTask(request, context)
+      const { taskId } = own
       const task = changed(
-        await store.cancel(taskId, operating(request, 'task.cancel')),
+        await store.cancel(taskId, operating(request, 'task.cancel', own)),
         taskId,
         'A task that has ended cannot be cancelled.',
         context,
@@ -110,7 +112,7 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
       if (!isOperator) refuseBehindForeignPause(await standingNow(laneKey(own), context))
       const rank = isOperator ? 'urgent-by-operator' : 'urgent'
       const task = changed(
-        await store.attemptNow(taskId, { ...operating(request, 'task.attempt-now'), rank }),
+        await store.attemptNow(taskId, { ...operating(request, 'task.attempt-now', own), rank }),
         taskId,
         'Only a PENDING task has a next attempt.',
         context,
@@ -132,7 +134,7 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
     },
     async (request, reply) => {
       const dead = await ownTask(request, context)
-      const task = await replay(dead, context, policies, operating(request, 'task.replay'))
+      const task = await replay(dead, context, policies, operating(request, 'task.replay', dead))
       return sendChanged(reply, { task, verb: 'replay' }, context)
     },
   )
@@ -156,14 +158,15 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
 export async function ownTask(request: FastifyRequest, { store }: ApiContext): Promise<Task> {
   const { taskId } = request.params as TaskRoute['Params']
   const task = await store.get(taskId)
-  if (task === undefined || task.tenant !== callerOf(request).tenant) throw unknownTask(taskId)
+  const { tenant = task?.tenant } = seenBy(callerOf(request))
+  if (task === undefined || task.tenant !== tenant) throw unknownTask(taskId)
   return task
 }
 
-function operating(request: FastifyRequest<OperatedRoute>, action: string): Operating {
-  const caller = callerOf(request)
+/** The line is for whoever's task it is: that tenant may read what an operator did to it. */
+function operating(request: FastifyRequest<OperatedRoute>, action: string, { tenant }: Task): Operating {
   const { taskId: subject } = request.params
-  const audit = lineBy(caller, { tenant: caller.tenant, action, subject, reason: request.query.reason })
+  const audit = lineBy(callerOf(request), { tenant, action, subject, reason: request.query.reason })
   return { audit, ...ifVersionAsked(request) }
 }
 

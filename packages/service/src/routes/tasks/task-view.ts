@@ -12,6 +12,7 @@ export function taskView(task: Task, context: ApiContext): RetryTask {
   const { request, progress, state, policy, deadlineAt, metadata, callbackUrl, createdBy, lastAttempt } = task
   return {
     taskId: task.taskId,
+    tenant: task.tenant,
     status: state.status,
     attemptNumber: progress.attemptNumber,
     ...stateView(task, context),

@@ -27,7 +27,7 @@ const WITH_TENANTS: ServeOptions = {
   practice: scope =>
     scope.addHook('onRequest', (request, _, done) => {
       const tenant = String(request.headers['x-tenant'])
-      request.caller = { ...LOCAL_CALLER, actor: tenant, tenant }
+      request.caller = { ...LOCAL_CALLER, actor: tenant, tenant, isForAll: false }
       done()
     }),
 }
@@ -36,7 +36,7 @@ describe('GET /events', () => {
   it('tells what becomes of a task, from the moment it is accepted', async () => {
     const served = await serve()
     const { ask, port, clock } = served
-    const listening = await listenTo(port, '?types=task')
+    const listening = await listenTo(port, '?types=task', { 'secondwind-tenant': 'default' })
     assert.match(String(listening.response.headers['content-type']), /^text\/event-stream/)
     assert.equal(listening.response.headers['cache-control'], 'no-store')
     assert.ok(listening.response.headers['x-request-id'])

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Type } from 'typebox'
+import { ownerOf } from '../../access/caller.ts'
 import type { Outlet } from '../../telemetry/stream/listener.ts'
 import { EVENT_TYPES, type EventType } from '../../telemetry/stream/stream-event.ts'
 import { comeBackAfter, Refusal } from '../answers/refusal.ts'
@@ -91,7 +92,8 @@ export function addEvents(api: FastifyInstance, context: ApiContext): void {
     },
     async (request, reply) => {
       const caller = callerOf(request)
-      const { tenant, isOperator } = caller
+      const { isOperator } = caller
+      const tenant = ownerOf(caller)
       const { socket } = request.raw
       if (listening.has(socket))
         throw new Refusal('bad-http', {

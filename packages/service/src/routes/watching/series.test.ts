@@ -17,6 +17,9 @@ function call({ live }: Served, destination: string, tenant = 'default'): void {
   })
 }
 
+/** Instead of every tenant. */
+const DEFAULT = { 'secondwind-tenant': 'default' }
+
 describe('GET /series', () => {
   it('shows every second since the service began, of all destinations or of one', async () => {
     const served = await serve()
@@ -46,8 +49,23 @@ describe('GET /series', () => {
     const served = await serve()
     call(served, 'https://a.example', 'other')
     await served.clock.advance(1_000)
-    const { slots } = (await served.ask('GET', '/series?destination=https://a.example')).json
+    const { slots } = (await served.ask('GET', '/series?destination=https://a.example', { headers: DEFAULT })).json
     assert.deepEqual([slots.length, slots[0].first], [1, 0])
+  })
+
+  it('adds up what all tenants have sent, for an operator who names none', async () => {
+    const served = await serve()
+    call(served, 'https://a.example', 'other')
+    call(served, 'https://a.example')
+    call(served, 'https://b.example', 'other')
+    await served.clock.advance(1_000)
+    for (const [query, first] of [
+      ['', 3],
+      ['?destination=https://a.example', 2],
+    ] as const) {
+      const { slots } = (await served.ask('GET', `/series${query}`)).json
+      assert.deepEqual([slots[0].first, slots[0].latencyMs], [first, { p50: 10, p99: 10 }])
+    }
   })
 
   it('refuses a span that ends before it begins, and what is no instant', async () => {

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
+import { seenBy } from '../../access/caller.ts'
 import { RESOLUTIONS, type Resolution } from '../../telemetry/series/series.ts'
 import type { ApiContext } from '../context.ts'
 import { callerOf } from '../requests/caller.ts'
@@ -37,7 +38,8 @@ export function addSeries(api: FastifyInstance, { live }: ApiContext): void {
       schema: operation({
         operationId: 'getSeries',
         scope: 'read',
-        summary: 'Attempts, outcomes, tasks held and latency, second by second or minute by minute',
+        summary:
+          'Attempts, outcomes, tasks held and latency, second by second or minute by minute; of every tenant for an operator who names none',
         tags: ['watching'],
         querystring: QUERY,
         response: { 200: answer(component('Series'), 'Every slot that is over, the oldest first.'), ...refusals() },
@@ -47,7 +49,7 @@ export function addSeries(api: FastifyInstance, { live }: ApiContext): void {
       const { destination, resolution = 'second', from, to } = request.query
       if (from !== undefined && to !== undefined && from >= to)
         throw invalid('query', [{ at: 'to', is: to, say: 'must be later than from' }])
-      return reply.send(live.series.read({ tenant: callerOf(request).tenant, destination, resolution, from, to }))
+      return reply.send(live.series.read({ ...seenBy(callerOf(request)), destination, resolution, from, to }))
     },
   )
 }

@@ -177,6 +177,7 @@ export function examineReading(open: OpenStore): void {
       assert.deepEqual(others, [])
       const { causeId, sampleTaskIds, errorMessage, ...rest } = most!
       assert.deepEqual(rest, {
+        tenant: TENANT,
         destination: DESTINATION,
         reason: 'attempts',
         responseStatus: 503,
@@ -193,6 +194,7 @@ export function examineReading(open: OpenStore): void {
       const at = clock.now()
       assert.deepEqual(least, {
         causeId: least!.causeId,
+        tenant: TENANT,
         destination: DESTINATION,
         reason: 'permanent',
         responseStatus: 410,

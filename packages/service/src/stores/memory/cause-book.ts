@@ -1,12 +1,11 @@
 import { causeIdOf } from '../cause-id.ts'
 import type { Task, TaskState } from '../../task/task.ts'
-import type { Cause } from '../task-store.ts'
+import type { Cause, CausesPage } from '../task-store.ts'
 
 type Dead = Extract<TaskState, { readonly status: 'EXHAUSTED' }>
 
 /** A cause, and all who died of it. */
 interface Grave extends Omit<Cause, 'count' | 'sampleTaskIds'> {
-  readonly tenant: string
   lastAt: number
   readonly taskIds: Set<string>
 }
@@ -38,16 +37,17 @@ export class CauseBook {
     if (taskIds.size === 0) this.#graves.delete(causeId)
   }
 
-  /** A tenant's causes, the most numerous first. */
-  of(tenant: string, destination?: string): Cause[] {
+  /** The most numerous first: of one tenant, and one destination, where these are named. */
+  of({ tenant, destination }: Pick<CausesPage, 'tenant' | 'destination'>): Cause[] {
     return [...this.#graves.values()]
-      .filter(grave => grave.tenant === tenant && (destination === undefined || grave.destination === destination))
+      .filter(grave => grave.tenant === (tenant ?? grave.tenant))
+      .filter(grave => grave.destination === (destination ?? grave.destination))
       .map(causeIn)
       .toSorted((one, other) => other.count - one.count || (one.causeId < other.causeId ? -1 : 1))
   }
 }
 
 function causeIn(grave: Grave): Cause {
-  const { tenant: _, taskIds, ...cause } = grave
+  const { taskIds, ...cause } = grave
   return { ...cause, count: taskIds.size, sampleTaskIds: [...taskIds].slice(0, SAMPLES) }
 }

@@ -37,10 +37,16 @@ export function list(book: Book, { filter, limit, cursor }: TasksPage): Page<Tas
   return { items, nextCursor: LIST.write([last.number]) }
 }
 
-/** Without a walk: a key is one task's alone, and its page has no next one. */
+/** Without a walk: of each tenant a key is one task's alone, and its page has no next one. */
 function keyed(book: Book, filter: TaskFilter): readonly Task[] {
-  const { task } = book.findByKey(filter.tenant, filter.idempotencyKey!) ?? {}
-  return task !== undefined && isWanted(task, filter) ? [task] : []
+  const tenants = filter.tenant === undefined ? tenantsIn(book) : [filter.tenant]
+  return tenants
+    .flatMap(tenant => book.findByKey(tenant, filter.idempotencyKey!)?.task ?? [])
+    .filter(task => isWanted(task, filter))
+}
+
+function tenantsIn(book: Book): readonly string[] {
+  return [...new Set([...book.lanes.keys()].map(lane => laneOf(lane).tenant))]
 }
 
 const DEAD_LETTERS = cursorOf('deadLetters', 'number')
@@ -64,7 +70,7 @@ function isWanted(task: Task, filter: TaskFilter): boolean {
   const { state, progress, lastAttempt, createdAt } = task
   const { reason, endedAt } = state.status === 'EXHAUSTED' ? state : { reason: undefined, endedAt: NaN }
   return (
-    task.tenant === filter.tenant &&
+    isAny(filter.tenant, task.tenant) &&
     isAny(filter.status, state.status) &&
     isAny(filter.destination, task.destination) &&
     isAny(filter.policyId, task.policyId) &&
@@ -98,8 +104,8 @@ export function attempts(book: Book, { taskId, ...page }: AttemptsPage): Page<At
 
 const CAUSES = cursorOf('causes', 'number', 'string')
 
-export function causes(book: Book, { tenant, destination, ...page }: CausesPage): Page<Cause> {
-  return pageFrom(book.causes.of(tenant, destination), page, CAUSES, {
+export function causes(book: Book, ask: CausesPage): Page<Cause> {
+  return pageFrom(book.causes.of(ask), ask, CAUSES, {
     placeOf: ({ count, causeId }): [number, string] => [count, causeId],
     isShown: (cause, [count, causeId]) => cause.count > count || (cause.count === count && cause.causeId <= causeId),
   })

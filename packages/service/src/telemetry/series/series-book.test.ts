@@ -153,14 +153,26 @@ describe('the series of a service', () => {
       { lane: lane('http://b'), held: 12 },
     ])
     pass(1_000)
-    assert.deepEqual([book.lastSecond('default').held, book.lastSecond('default', 'http://a').held], [42, 30])
+    assert.deepEqual(
+      [
+        book.lastSecond({ tenant: 'default' }).held,
+        book.lastSecond({ tenant: 'default', destination: 'http://a' }).held,
+      ],
+      [42, 30],
+    )
   })
 
   it('have no latency of an attempt that was lost', () => {
     const { book, call, pass } = setting()
     call('http://a', 'default', { outcome: 'ambiguous', errorCode: 'lost', durationMs: 20_000 })
     pass(1_000)
-    assert.deepEqual(book.lastSecond('default', 'http://a'), { first: 1, retry: 0, succeeded: 0, failed: 1, held: 0 })
+    assert.deepEqual(book.lastSecond({ tenant: 'default', destination: 'http://a' }), {
+      first: 1,
+      retry: 0,
+      succeeded: 0,
+      failed: 1,
+      held: 0,
+    })
   })
 
   it('take 64 KiB for each destination and no more, once a day is full', () => {

@@ -2,7 +2,7 @@ import { shares } from '@secondwind/resilience/rules'
 import { laneKey, laneOf } from '../../task/lane.ts'
 import { OTHER } from '../destinations.ts'
 import type { AttemptEnded } from '../events.ts'
-import type { AttemptCounts } from './ring.ts'
+import type { AttemptCounts, SlotRange } from './ring.ts'
 import {
   attemptsWithin,
   countCall,
@@ -15,7 +15,7 @@ import {
   type Resolution,
   type Series,
 } from './series.ts'
-import type { Slot } from './slot.ts'
+import { sumOf, type Slot } from './slot.ts'
 
 export interface SeriesBookOptions {
   /** The store's time. */
@@ -30,7 +30,8 @@ export interface SeriesBookOptions {
 const DEFAULT_SERIES_BOOK = { mostPerTenant: 200, mostInAll: 1_000 } as const
 
 export interface SeriesAsk {
-  readonly tenant: string
+  /** Left out: all together. */
+  readonly tenant?: string | undefined
   /** All of them, unless one is named. */
   readonly destination?: string | undefined
   readonly resolution: Resolution
@@ -45,6 +46,12 @@ export interface SeriesAnswer {
   readonly destination?: string
   /** The oldest first, without holes; none that is not over. */
   readonly slots: readonly (Slot & { readonly at: number })[]
+}
+
+/** What is to be added up: more than one where it is of all tenants. */
+interface Found {
+  readonly destination?: string
+  readonly series: readonly Series[]
 }
 
 /** The series of one tenant. */
@@ -63,6 +70,8 @@ export class SeriesBook {
   readonly #shelves = new Map<string, Shelf>()
   /** By lane, those that have a series of their own: most calls need not look further. */
   readonly #ofLane = new Map<string, { readonly all: Series; readonly own: Series }>()
+  /** Of all tenants together. */
+  #everybody: Series | undefined
   #since: number | undefined
   /** Before then nobody looks for series that could be given away. */
   #lookAgainAt = -Infinity
@@ -82,6 +91,7 @@ export class SeriesBook {
     const { all, own } = this.#seriesOf(lane, now)
     countCall(all, call, now)
     countCall(own, call, now)
+    countCall((this.#everybody ??= newSeries(now)), call, now)
   }
 
   /** So many tasks of each of these lanes wait behind a closed gate. */
@@ -93,6 +103,7 @@ export class SeriesBook {
       const { all, own } = this.#seriesOf(lane, now)
       add(all, held)
       add(own, held)
+      add((this.#everybody ??= newSeries(now)), held)
     }
     for (const [series, held] of sums) noteHeld(series, held, now)
   }
@@ -107,7 +118,7 @@ export class SeriesBook {
     return {
       resolution,
       ...(found.destination !== undefined && { destination: found.destination }),
-      slots: slotsOf(found.series ?? newSeries(now), resolution, range, now).map((slot, place) => ({
+      slots: this.#slots(found.series, resolution, range).map((slot, place) => ({
         at: (first + place) * slotMs,
         ...slot,
       })),
@@ -115,11 +126,10 @@ export class SeriesBook {
   }
 
   /** What happened in the last second that is over. */
-  lastSecond(tenant: string, destination?: string): Slot {
-    const now = this.#now()
-    const running = Math.floor(now / SLOT_MS.second)
-    const series = this.#find(tenant, destination).series ?? newSeries(now)
-    return slotsOf(series, 'second', { from: running - 1, to: running }, now)[0]!
+  lastSecond({ tenant, destination }: Pick<SeriesAsk, 'tenant' | 'destination'>): Slot {
+    const running = Math.floor(this.#now() / SLOT_MS.second)
+    const { series } = this.#find(tenant, destination)
+    return this.#slots(series, 'second', { from: running - 1, to: running })[0]!
   }
 
   /** What was sent to one destination lately; undefined where it has no series of its own. */
@@ -134,13 +144,23 @@ export class SeriesBook {
     return now
   }
 
+  #slots([first, ...others]: readonly Series[], resolution: Resolution, range: SlotRange): readonly Slot[] {
+    const now = this.#now()
+    const slots = slotsOf(first ?? newSeries(now), resolution, range, now)
+    return others.reduce(
+      (sums, series) => slotsOf(series, resolution, range, now).map((slot, place) => sumOf(sums[place]!, slot)),
+      slots,
+    )
+  }
+
   /** A destination without a series of its own is looked for among the others, once there are others. */
-  #find(tenant: string, destination?: string): { destination?: string; series?: Series | undefined } {
-    const shelf = this.#shelves.get(tenant)
-    if (destination === undefined) return { series: shelf?.all }
-    const own = this.#ofLane.get(laneKey({ tenant, destination }))?.own
-    if (own !== undefined || shelf?.other === undefined) return { destination, series: own }
-    return { destination: OTHER, series: shelf.other }
+  #find(tenant: string | undefined, destination: string | undefined): Found {
+    const shelves = [...this.#shelves].filter(([owner]) => owner === (tenant ?? owner))
+    if (destination === undefined)
+      return { series: tenant === undefined ? [this.#everybody ?? []].flat() : shelves.map(([, { all }]) => all) }
+    const own = shelves.flatMap(([owner, shelf]) => shelf.own.get(laneKey({ tenant: owner, destination })) ?? [])
+    const others = shelves.flatMap(([, { other }]) => other ?? [])
+    return own.length > 0 || others.length === 0 ? { destination, series: own } : { destination: OTHER, series: others }
   }
 
   #seriesOf(lane: string, now: number): { readonly all: Series; readonly own: Series } {

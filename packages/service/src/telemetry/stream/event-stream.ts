@@ -4,6 +4,7 @@
  * slow reads later, whoever was away for too long is told that something is missing, whoever takes nothing is cut off.
  */
 import { NOT_ARMED, type Alarm, type Clock } from '@secondwind/resilience'
+import { EVERY_TENANT } from '../../task/lane.ts'
 import type { TaskChange } from '../../task/task-change.ts'
 import { Audience } from './audience.ts'
 import { gapFrame } from './excerpt.ts'
@@ -36,6 +37,7 @@ const DEFAULT_STREAM_LIMITS: StreamLimits = {
 
 /** Who wants to listen. */
 export interface Hearer {
+  /** Of whom: `*` is everybody. */
   readonly tenant: string
   readonly isOperator: boolean
 }
@@ -68,6 +70,8 @@ export class EventStream implements Alarm {
   readonly #now: () => number
   readonly #limits: StreamLimits
   readonly #feeds: Feeds
+  /** For operators who name no tenant. */
+  readonly #ofAll: Feed
   /** By tenant, then by what they want to hear. */
   readonly #audiences = new Map<string, Map<string, Audience>>()
   #listeners = 0
@@ -78,15 +82,18 @@ export class EventStream implements Alarm {
     this.#now = now
     this.#limits = { ...DEFAULT_STREAM_LIMITS, ...limits }
     this.#feeds = new Feeds(instance, this.#limits)
+    this.#ofAll = this.#feeds.of(EVERY_TENANT)
   }
 
   taskChanged(change: TaskChange): void {
-    this.#feeds.append(this.#feeds.of(change.tenant), taskEvent(change, this.#now()))
+    const event = taskEvent(change, this.#now())
+    this.#feeds.append(this.#feeds.of(change.tenant), event)
+    this.#feeds.append(this.#ofAll, event)
   }
 
-  tell({ tenant, ...told }: Told): void {
-    const event = { ...told, at: this.#now() }
-    const feeds = tenant === undefined ? [...this.#feeds.all()] : [this.#feeds.of(tenant)]
+  tell({ tenant, data, ...told }: Told): void {
+    const event = { ...told, at: this.#now(), data: tenant === undefined ? data : { tenant, ...data } }
+    const feeds = tenant === undefined ? [...this.#feeds.all()] : [this.#feeds.of(tenant), this.#ofAll]
     for (const feed of feeds) this.#feeds.append(feed, event)
   }
 

@@ -9,7 +9,7 @@ interface Kept {
 }
 
 /**
- * The latest events of one tenant. They are numbered by tenant: a common number would tell each how much the others do.
+ * The latest events of one tenant, or of all. They are numbered by tenant: a common number would tell each how much the others do.
  *
  *   forgotten          cursor of a listener                  newest
  *       │ … kept, and heard … │ … kept, and not yet heard … │
@@ -60,7 +60,7 @@ export class Feed {
 
   frameAt(number: number): string {
     const kept = this.#keptAt(number)
-    kept.frame ??= frameOf(kept.event.type, this.idOf(number), dataOf(kept.event))
+    kept.frame ??= frameOf(kept.event.type, this.idOf(number), dataOf(kept.event, this.tenant))
     return kept.frame
   }
 

@@ -1,3 +1,4 @@
+import { EVERY_TENANT } from '../../task/lane.ts'
 import type { TaskChange } from '../../task/task-change.ts'
 
 /** What is told to whoever listens. `counters` and `gap` are made for each listener, and not kept. */
@@ -48,8 +49,9 @@ export function frameOf(type: EventType, id: string, data: object): string {
   return `event: ${type}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`
 }
 
-export function dataOf({ at, data }: StreamEvent): object {
-  // The listener knows who it is.
+/** Whoever hears of one tenant alone knows which. */
+export function dataOf({ at, data }: StreamEvent, hearsOf: string): object {
+  if (hearsOf === EVERY_TENANT) return { at, ...data }
   const { tenant: _, ...told } = data as { readonly tenant?: string }
   return { at, ...told }
 }

@@ -1,4 +1,4 @@
-import { laneKey } from '../../../task/lane.ts'
+import { laneOf } from '../../../task/lane.ts'
 import type { TaskFilter } from '../../task-store.ts'
 import type { Connection } from '../file/connection.ts'
 import { readStandings } from '../rows/standing.ts'
@@ -18,9 +18,9 @@ export function createMatcher(connection: Connection): (seq: number, filter: Tas
 
   const isAccepted = (seq: number, filter: TaskFilter): boolean => {
     const [lane, policyId, key, createdAt] = readBrief(seq)!
-    const { tenant, destination, createdFrom = -Infinity, createdTo = Infinity } = filter
+    const { createdFrom = -Infinity, createdTo = Infinity } = filter
     return (
-      (destination === undefined ? lane.startsWith(`${tenant} `) : lane === laneKey({ tenant, destination })) &&
+      isOf(lane, filter) &&
       (filter.policyId === undefined || policyId === filter.policyId) &&
       (filter.idempotencyKey === undefined || key === filter.idempotencyKey) &&
       createdAt >= createdFrom &&
@@ -47,4 +47,9 @@ export function createMatcher(connection: Connection): (seq: number, filter: Tas
       (errorCode === undefined || whole.attemptEnd(standing.attemptId)?.errorCode === errorCode)
     )
   }
+}
+
+function isOf(lane: string, { tenant, destination }: TaskFilter): boolean {
+  const is = laneOf(lane)
+  return is.tenant === (tenant ?? is.tenant) && is.destination === (destination ?? is.destination)
 }

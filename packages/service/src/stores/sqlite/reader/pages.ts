@@ -17,11 +17,13 @@ import type { Connection } from '../file/connection.ts'
 import { ATTEMPT_COLUMNS, attemptOf, type AttemptValues } from '../rows/attempt-rows.ts'
 import { policyOf, POLICY_COLUMNS, type PolicyRow } from '../rows/policy-rows.ts'
 import { cut, type From, type Slice } from '../rows/slice.ts'
+import { merge } from './merge.ts'
+import { behindLanesOf, createTenants } from './tenants.ts'
 
 /** Lists that are one statement each, from behind a place on. */
 export interface Pages {
   attempts(ask: From<AttemptsPage, [logId: number]>): Slice<AttemptRow, [number]>
-  causes(ask: From<CausesPage, [tasks: number, causeId: string]>): Slice<Cause, [number, string]>
+  causes(ask: From<CausesPage, CausePlace>): Slice<Cause, CausePlace>
   laneCounters(ask: From<LanesPage, [lane: string]>): Slice<LaneCounters, [string]>
   memories(ask: From<PartitionPage, [lane: string]>): Slice<LaneRecord, [string]>
   policies(ask: From<PoliciesPage, [policyId: string]>): Slice<PolicyRecord, [string]>
@@ -78,11 +80,14 @@ function causePages(connection: Connection): Pages['causes'] {
   const readSamples = connection.rows<[string]>(
     `select task_id from dead join task using (seq) where cause_id = ? order by seq desc limit ${MOST_SAMPLES}`,
   )
+  const tenants = createTenants(connection)
+  const isBefore = (one: CauseRow, other: CauseRow): boolean =>
+    countIn(one) > countIn(other) || (countIn(one) === countIn(other) && one[0] < other[0])
   const causeOf = (row: CauseRow): Cause => {
     const [causeId, lane, reason, responseStatus, errorCode, errorMessage, count, firstAt, lastAt] = row
     return {
       causeId,
-      destination: laneOf(lane).destination,
+      ...laneOf(lane),
       reason,
       ...(responseStatus !== null && { responseStatus }),
       ...(errorCode !== null && { errorCode }),
@@ -93,36 +98,46 @@ function causePages(connection: Connection): Pages['causes'] {
       sampleTaskIds: readSamples(causeId).map(([taskId]) => taskId),
     }
   }
-  return ({ tenant, destination, from = [Number.MAX_SAFE_INTEGER, ''], limit }) => {
-    const found =
+  return ({ tenant, destination, from: first = [Number.MAX_SAFE_INTEGER, ''], limit }) => {
+    const readOf = (owner: string, from: CausePlace, most: number): CauseRow[] =>
       destination === undefined
-        ? ofTenant(tenant, ...from, limit + 1)
-        : ofLane(laneKey({ tenant, destination }), ...from, limit + 1)
-    const { items, next } = cut(found, limit, row => [row[6], row[0]] as [number, string])
+        ? ofTenant(owner, ...from, most)
+        : ofLane(laneKey({ tenant: owner, destination }), ...from, most)
+    const nextOf = (owner: string, last?: CauseRow): CauseRow | undefined =>
+      readOf(owner, last === undefined ? first : placeOf(last), 1)[0]
+    const found =
+      tenant === undefined
+        ? merge([...tenants()], { nextOf, isBefore, most: limit + 1 })
+        : readOf(tenant, first, limit + 1)
+    const { items, next } = cut(found, limit, placeOf)
     return { items: items.map(causeOf), next }
   }
 }
 
+type CausePlace = [tasks: number, causeId: string]
+
+function placeOf(row: CauseRow): CausePlace {
+  return [countIn(row), row[0]]
+}
+
+function countIn(row: CauseRow): number {
+  return row[6]
+}
+
 /** Behind every name: no text has a later first character. */
 const BEHIND_ALL = '\u{10FFFF}'
-
-/** A tenant's lanes begin with its name and a space; "!" is the character behind that. */
-function behindLanesOf(tenant: string): string {
-  return `${tenant}!`
-}
 
 function lanePages(connection: Connection): Pages['laneCounters'] {
   const columns = 'key, pending, in_flight, succeeded, exhausted, cancelled, attempts, first_attempts'
   type Row = [string, number, number, number, number, number, number, number]
   const read = connection.rows<Row>(`select ${columns} from lane where key > ? and key < ? order by key limit ?`)
   const readOne = connection.rows<Row>(`select ${columns} from lane where key = ? and key > ? and key < ? limit ?`)
+  const tenants = createTenants(connection)
   const readOf = (destination: string, [after, behind, most]: readonly [string, string, number]): Row[] => {
     const rows: Row[] = []
-    let at = after
-    for (let [next] = read(at, behind, 1); next !== undefined && rows.length < most; [next] = read(at, behind, 1)) {
-      const { tenant } = laneOf(next[0])
-      rows.push(...readOne(laneKey({ tenant, destination }), at, behind, 1))
-      at = behindLanesOf(tenant)
+    for (const tenant of tenants(after)) {
+      if (rows.length === most || laneKey({ tenant, destination }) >= behind) break
+      rows.push(...readOne(laneKey({ tenant, destination }), after, behind, 1))
     }
     return rows
   }

@@ -2,13 +2,19 @@ import { laneKey } from '../../../task/lane.ts'
 import type { TaskFilter } from '../../task-store.ts'
 import type { Connection, Value } from '../file/connection.ts'
 import { keyName } from '../rows/key-name.ts'
+import { merge } from './merge.ts'
+import { createTenants } from './tenants.ts'
 import type { Direction, Stretch } from './walk.ts'
 
 /** The numbers of the first tasks in a stretch. */
 export type Way = (stretch: Stretch, limit: number) => number[]
 
+/** Where more tenants than that send to one destination, a way through all tasks meets enough that are for it. */
+const MOST_LANES = 100
+
 export function createWays(connection: Connection, direction: Direction): (filter: TaskFilter) => Way | undefined {
-  const order = direction === 'newest-first' ? 'desc' : 'asc'
+  const isDownward = direction === 'newest-first'
+  const order = isDownward ? 'desc' : 'asc'
   const wayAlong = (table: string, where?: string): ((...values: Value[]) => Way) => {
     const read = connection.rows<[number]>(
       `select seq from ${table} where ${where === undefined ? '' : `${where} and `}seq >= ? and seq < ?
@@ -19,8 +25,9 @@ export function createWays(connection: Connection, direction: Direction): (filte
         read(...values, from, behind, limit).map(([seq]) => seq)
   }
   const readLane = connection.row<[number]>('select lane_id from lane where key = ?')
+  const tenants = createTenants(connection)
   const deadOfCause = wayAlong('dead', 'cause_id = ?')
-  const isKeyed = `seq in (select seq from idempotency where key = ?
+  const isKeyed = `seq in (select seq from idempotency where key in (select value from json_each(?))
     union all select seq from task where task_id = ? and idempotency_key is null)`
   const ofKey = wayAlong('task', isKeyed)
   const deadOfKey = wayAlong('dead', isKeyed)
@@ -32,17 +39,40 @@ export function createWays(connection: Connection, direction: Direction): (filte
   const ofLane = wayAlong('task', `lane_id = ? and ${isCreated}`)
   const all = wayAlong('task', isCreated)
 
+  const lanesOf = (destination: string, owners: Iterable<string>): number[] => {
+    const lanes: number[] = []
+    for (const tenant of owners) {
+      lanes.push(...(readLane(laneKey({ tenant, destination })) ?? []))
+      if (lanes.length > MOST_LANES) break
+    }
+    return lanes
+  }
+  /** Side by side, as one. */
+  const together = (ways: readonly Way[]): Way | undefined =>
+    ways.length < 2
+      ? ways[0]
+      : (stretch, most) =>
+          merge(ways, {
+            nextOf: (way, last) => way(last === undefined ? stretch : ahead(stretch, last), 1)[0],
+            isBefore: (one, other) => (isDownward ? one > other : one < other),
+            most,
+          })
+  const ahead = ({ from, behind }: Stretch, last: number): Stretch =>
+    isDownward ? { from, behind: last } : { from: last + 1, behind }
+
   return filter => {
     const { tenant, destination, status, reason, causeId, idempotencyKey: key, endedFrom, endedTo } = filter
     const isOfDead = status === 'EXHAUSTED' || [reason, causeId, endedFrom, endedTo].some(ask => ask !== undefined)
     if (isOfDead && status !== undefined && status !== 'EXHAUSTED') return undefined
     if (causeId !== undefined) return deadOfCause(causeId)
-    if (key !== undefined) return (isOfDead ? deadOfKey : ofKey)(keyName(tenant, key), key)
-    const lane = destination === undefined ? undefined : readLane(laneKey({ tenant, destination }))
-    if (destination !== undefined && lane === undefined) return undefined
-    if (isOfDead) return lane === undefined ? dead() : deadOfLane(...lane)
-    if (status === 'IN_FLIGHT') return leased()
+    const owners = tenant === undefined ? tenants() : [tenant]
+    if (key !== undefined)
+      return (isOfDead ? deadOfKey : ofKey)(JSON.stringify(Array.from(owners, owner => keyName(owner, key))), key)
     const { createdFrom = -Infinity, createdTo = Infinity } = filter
-    return lane === undefined ? all(createdFrom, createdTo) : ofLane(...lane, createdFrom, createdTo)
+    const lanes = destination === undefined ? undefined : lanesOf(destination, owners)
+    if (status === 'IN_FLIGHT') return lanes?.length === 0 ? undefined : leased()
+    if (lanes !== undefined && lanes.length <= MOST_LANES)
+      return together(lanes.map(lane => (isOfDead ? deadOfLane(lane) : ofLane(lane, createdFrom, createdTo))))
+    return isOfDead ? dead() : all(createdFrom, createdTo)
   }
 }

@@ -1,0 +1,41 @@
+/** With an operator's key and no tenant named, what is read is every tenant's: whose each thing is has to be said. */
+import { ServiceError } from '@secondwind/client'
+import type { Column } from '../terminal/table.ts'
+import type { RemoteCall } from './remote-command.ts'
+
+interface Owned {
+  readonly tenant?: string | undefined
+}
+
+/** The tenant of those who have named none. */
+const DEFAULT_TENANT = 'default'
+
+/** Shown where rows are of several, and as long as there is room where they are of one that has a name. */
+export function tenantColumn(rows: readonly Owned[], named?: string): Column {
+  const tenants = new Set(rows.map(({ tenant }) => tenant ?? DEFAULT_TENANT))
+  if (tenants.size > 1) return { name: 'tenant' }
+  const isKnown = named !== undefined || tenants.size === 0 || tenants.has(DEFAULT_TENANT)
+  return isKnown ? { name: 'tenant', isOnlyData: true } : { name: 'tenant', dropOrder: 0 }
+}
+
+/** ` of beta`, where it is somebody's who has a name. */
+export function ofTenant({ tenant = DEFAULT_TENANT }: Owned): string {
+  return tenant === DEFAULT_TENANT ? '' : ` of ${tenant}`
+}
+
+/** What is kept by tenant, and was read of one that nobody named: said where there are others. */
+export async function tellWhose({ client, tenant, terminal }: RemoteCall): Promise<void> {
+  if (tenant !== undefined || !(await hasOthers(client))) return
+  terminal.tell(`of tenant ${DEFAULT_TENANT} only; others: --tenant <name>\n`)
+}
+
+/** Whoever may not ask is of one tenant, and knows which. */
+async function hasOthers(client: RemoteCall['client']): Promise<boolean> {
+  try {
+    const { items } = await client.tenants.list().page({ limit: 2 })
+    return items.some(({ tenant }) => tenant !== DEFAULT_TENANT)
+  } catch (error) {
+    if (error instanceof ServiceError) return false
+    throw error
+  }
+}
