@@ -1,4 +1,3 @@
-import type { Clock } from '@secondwind/resilience'
 import { fastify, LogController, type FastifyInstance } from 'fastify'
 import { addAudit } from './access/audit.ts'
 import { addKeys } from './access/keys.ts'
@@ -28,6 +27,7 @@ import { addPolicies } from './policies/policy-routes.ts'
 import { addReplays } from './replays/replay-routes.ts'
 import { foreign, guardJsonRequests, guardRequests } from './requests/guard.ts'
 import { knowCallers } from './requests/caller.ts'
+import { boundConnections } from './requests/connections.ts'
 import { readJsonBodies } from './requests/json-body.ts'
 import { boundLists } from './requests/list-places.ts'
 import { createRequestIds } from './requests/request-ids.ts'
@@ -44,6 +44,9 @@ import { addSeries } from './watching/series.ts'
 
 /** Whoever logs a request by mistake logs no secret of it. */
 const NEVER_LOGGED = ['headers', '*.headers', 'body', '*.body']
+
+/** Longer than the minute for which most proxies keep theirs: who closes first must be the one who knows what is under way. */
+const KEEP_ALIVE_MS = 65_000
 
 /** The HTTP API: checks, asks the store, answers. It listens when it is told to. */
 export function createApi(setting: ApiSetting): FastifyInstance {
@@ -63,6 +66,8 @@ export function createApi(setting: ApiSetting): FastifyInstance {
     routerOptions: { maxParamLength: 512 },
     ajv: { customOptions: AJV_OPTIONS },
     requestTimeout: limits.requestTimeoutMs,
+    connectionTimeout: limits.answerTimeoutMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     // Node takes the longer of the two for the whole of a request: they must be the same.
     http: {
       // The guard answers those without a host, in the form of all other answers.
@@ -78,7 +83,6 @@ export function createApi(setting: ApiSetting): FastifyInstance {
   })
   api.server.on('checkExpectation', (_, response) => answerExpectation(response, ids.next()))
   api.server.on('connect', (_, socket) => answerConnect(socket, { requestId: ids.next(), clock }))
-  boundConnections(api, limits.connections, clock)
   const routes = new KnownRoutes(api)
   api.setErrorHandler(handleError)
   api.setNotFoundHandler((request, reply) =>
@@ -91,6 +95,7 @@ export function createApi(setting: ApiSetting): FastifyInstance {
   api.removeAllContentTypeParsers()
   describeApi(api, context)
   knowCallers(api)
+  boundConnections(api, context)
   if (log.level === 'debug' || log.level === 'trace') logAnswers(api)
   closeInTime(api, context)
   drainRefused(api, context.clock)
@@ -132,19 +137,6 @@ function addRoutes(api: FastifyInstance, context: ApiContext): void {
     void scope.register(async raw => addBodies(raw, context, intake))
     addEvents(scope, context)
     practice?.(scope)
-  })
-}
-
-const TELL_AGAIN_MS = 60_000
-
-/** Without a bound whoever connects and says nothing could take every descriptor, those for deliveries too. */
-function boundConnections(api: FastifyInstance, most: number, clock: Clock): void {
-  let tellAt = -Infinity
-  api.server.maxConnections = most
-  api.server.on('drop', () => {
-    if (clock.monotonic() < tellAt) return
-    tellAt = clock.monotonic() + TELL_AGAIN_MS
-    api.log.warn({ code: 'connections-full' }, `callers hold ${most} connections: whoever comes beyond is hung up on`)
   })
 }
 

@@ -66,10 +66,14 @@ export interface ApiLimits {
   readonly backlog: BacklogLimits
   /** Requests that bring tasks, shared by all tenants; absent: as many as come. */
   readonly intakePerSecond?: number
-  /** Of callers, at once; whoever comes beyond is hung up on. */
+  /** Of callers, at once; whoever comes beyond takes the place of one that is idle and showed no key, or is hung up on. */
   readonly connections: number
   /** Lists under way at once, shared by all tenants. */
   readonly lists: number
+  /** Of their answers, until they have been taken. */
+  readonly listBytes: number
+  /** Whoever takes nothing of an answer for so long is cut off. */
+  readonly answerTimeoutMs: number
   /** A request has arrived within it, or is given up. */
   readonly requestTimeoutMs: number
 }
@@ -88,6 +92,8 @@ export const DEFAULT_LIMITS: ApiLimits = {
   // Ten seconds of reading: whoever asks for many waits in its own line, and one who waits asks for no more meanwhile. A
   // refusal costs the event loop more than a wait does.
   lists: 1_000,
+  listBytes: 67_108_864, // a few of the largest pages there are, hundreds of usual ones
+  answerTimeoutMs: 10_000, // a line that was lost comes back within it, or does not
   requestTimeoutMs: 30_000, // the largest batch over a slow line
 }
 

@@ -236,26 +236,6 @@ describe('connections', () => {
       caller.destroy()
     }
   })
-
-  it('are no more than allowed, and the log says when they are full', async () => {
-    const { port, ask, log } = await serve({ limits: { connections: 3 } })
-    const callers: Socket[] = []
-    for (let n = 0; n < 3; n++) {
-      callers.push(connect(port, '127.0.0.1'))
-      await once(callers.at(-1)!, 'connect')
-    }
-    await assert.rejects(ask('GET', '/healthz'))
-    assert.equal(log.filter(line => line.includes('connections-full')).length, 1)
-    callers[0]!.destroy()
-    let answered = 0
-    while (answered === 0)
-      answered = await ask('GET', '/healthz').then(
-        ({ status }) => status,
-        () => 0,
-      )
-    assert.equal(answered, 200)
-    for (const caller of callers) caller.destroy()
-  })
 })
 
 describe('a request that is no HTTP, too long or too slow', () => {

@@ -1,12 +1,15 @@
 import { virtualClock } from '@secondwind/resilience/testing'
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { describe, it } from 'vitest'
 import { openMemoryStore } from '../../stores/memory/memory-store.ts'
 import { guarded } from '../access/guarded.test-kit.ts'
 import type { Answered } from '../api.test-kit.ts'
+import type { ApiLimits } from '../context.ts'
 
 /** An API whose store answers no list before it is told to. */
-async function slowLists() {
+async function slowLists(limits: Partial<ApiLimits> = { lists: 200 }) {
   const clock = virtualClock()
   const store = openMemoryStore({ clock })
   let open = (): void => {}
@@ -15,7 +18,7 @@ async function slowLists() {
     await opened
     return store.list(ask)
   }
-  const served = await guarded({ clock, store: { ...store, list }, limits: { lists: 200 } })
+  const served = await guarded({ clock, store: { ...store, list }, limits })
   const keyOf = async (tenant: string): Promise<string> => {
     await served.addTenant(tenant)
     return served.keyFor(tenant, 'read')
@@ -46,6 +49,31 @@ describe('lists under way', () => {
       [200, 200],
     )
     assert.equal(refused.length, 20)
+  })
+
+  it('keep place and bytes until their answers have been taken', async () => {
+    for (const [limits, said] of [
+      [{ lists: 10 }, /10 lists may be under way/],
+      [{ listBytes: 100 }, /100 bytes of lists may be under way/],
+    ] as const) {
+      const { served, keyOf, listAs, open } = await slowLists(limits)
+      const [reader, other] = [await keyOf('reader'), await keyOf('other')]
+      // Those behind the first, which waits, are answered into memory.
+      const socket = connect(served.port, '127.0.0.1')
+      const head = `HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${reader}\r\n\r\n`
+      socket.write(`GET /retry-tasks ${head}${`GET /retry-policies ${head}`.repeat(12)}`)
+      const listPolicies = (key: string): Promise<Answered> => served.as('GET', '/retry-policies', { key })
+      let refused = await listPolicies(reader)
+      while (refused.status === 200) refused = await listPolicies(reader)
+      assert.deepEqual([refused.status, refused.json.code], [429, 'too-many-lists'])
+      assert.match(refused.json.detail, said)
+      assert.equal((await listPolicies(other)).status, 200)
+      open()
+      // It goes without having taken them all.
+      await once(socket, 'data')
+      socket.destroy()
+      while ((await listAs(reader)).status !== 200);
+    }
   })
 
   it('give their places back, whatever was answered', async () => {

@@ -1,47 +1,89 @@
 import { shares } from '@secondwind/resilience/rules'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EVERY_TENANT } from '../../task/lane.ts'
 import { comeBackAfter, Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { isList } from '../schemas/operation.ts'
 import { callerOf } from './caller.ts'
+import { whenTaken } from './when-taken.ts'
 
 const FULL_WAIT_MS = 1_000
 
 /**
- * Bounds how many lists are under way, those that wait for their turn included. Places are shared as slots are: a tenant takes nine times what it leaves free, so that
- * there is one for the next; operators count as one more.
+ * Bounds how many lists are under way, and how many bytes of them: from when one is asked for, the wait for its turn
+ * included, until its answer has been taken or its caller has gone. Both are shared as slots are: a tenant takes nine
+ * times what it leaves free, so that there is some for the next; operators count as one more.
  */
 export function boundLists(api: FastifyInstance, { limits, random }: Pick<ApiContext, 'limits' | 'random'>): void {
-  const underWay = new Map<string, number>()
+  const places = new Parts(limits.lists)
+  const bytes = new Parts(limits.listBytes)
   const readers = new WeakMap<FastifyRequest, string>()
-  let taken = 0
-  const change = (reader: string, by: 1 | -1): void => {
-    const own = (underWay.get(reader) ?? 0) + by
-    taken += by
-    if (own === 0) underWay.delete(reader)
-    else underWay.set(reader, own)
-  }
+  const refuse = (detail: string): Refusal =>
+    new Refusal('too-many-lists', { detail, headers: comeBackAfter(FULL_WAIT_MS, random()) })
+
   api.addHook('preHandler', (request, _, done) => {
     if (!isList(request.routeOptions.schema)) return done()
     const { tenant, isOperator } = callerOf(request)
     const reader = isOperator ? EVERY_TENANT : tenant
-    const holding = { free: limits.lists - taken, ofTenant: underWay.get(reader) ?? 0, ofLane: 0 }
-    if (shares.mostFor(holding) <= 0)
+    if (!places.hasRoom(reader, 1))
       return done(
-        new Refusal('too-many-lists', {
-          detail: `${limits.lists} lists may be under way, and of one tenant no more than leave some for others. Read one page after the other.`,
-          headers: comeBackAfter(FULL_WAIT_MS, random()),
-        }),
+        refuse(
+          `${limits.lists} lists may be under way, and of one tenant no more than leave some for others. Read one page after the other.`,
+        ),
       )
     readers.set(request, reader)
-    change(reader, 1)
+    places.take(reader, 1)
     done()
   })
-  // Whatever is answered: who reads the answer slowly needs nothing of the store any more.
-  api.addHook('onSend', (request, _, __, done) => {
+
+  api.addHook('onSend', (request, reply: FastifyReply, payload, done) => {
     const reader = readers.get(request)
-    if (reader !== undefined && readers.delete(request)) change(reader, -1)
-    done()
+    if (reader === undefined) return done(null, payload)
+    const size = typeof payload === 'string' ? Buffer.byteLength(payload) : 0
+    // Whoever has taken all that it asked for gets one page, however large; a refusal is answered in any case.
+    if (reply.statusCode < 400 && bytes.of(reader) > 0 && !bytes.hasRoom(reader, size))
+      return done(
+        refuse(
+          `${limits.listBytes} bytes of lists may be under way, and of one tenant no more than leave some for others. Take the answers that you have asked for.`,
+        ),
+      )
+    readers.delete(request)
+    bytes.take(reader, size)
+    whenTaken(reply, () => {
+      bytes.giveBack(reader, size)
+      places.giveBack(reader, 1)
+    })
+    done(null, payload)
   })
+}
+
+/** What each reader has of something that is shared. */
+class Parts {
+  readonly #all: number
+  readonly #parts = new Map<string, number>()
+  #taken = 0
+
+  constructor(all: number) {
+    this.#all = all
+  }
+
+  of(reader: string): number {
+    return this.#parts.get(reader) ?? 0
+  }
+
+  hasRoom(reader: string, count: number): boolean {
+    return shares.mostFor({ free: this.#all - this.#taken, ofTenant: this.of(reader), ofLane: 0 }) >= count
+  }
+
+  take(reader: string, count: number): void {
+    this.#taken += count
+    this.#parts.set(reader, this.of(reader) + count)
+  }
+
+  giveBack(reader: string, count: number): void {
+    const own = this.of(reader) - count
+    this.#taken -= count
+    if (own === 0) this.#parts.delete(reader)
+    else this.#parts.set(reader, own)
+  }
 }

@@ -8,6 +8,7 @@ import { EVENT_TYPES, type EventType } from '../../telemetry/stream/stream-event
 import { comeBackAfter, Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { callerOf } from '../requests/caller.ts'
+import { whenTaken } from '../requests/when-taken.ts'
 import { refusals } from '../schemas/answers.ts'
 import { destinationField, taskIdField } from '../schemas/fields.ts'
 import { operation } from '../schemas/operation.ts'
@@ -116,14 +117,10 @@ export function addEvents(api: FastifyInstance, context: ApiContext): void {
         isStillAllowed: () => isStillAllowed(caller),
       })
       listening.add(socket)
-      const end = (): void => {
+      whenTaken(reply, () => {
         listening.delete(socket)
-        socket.off('close', end)
         leave?.()
-      }
-      response.once('close', end)
-      // Behind an answer that is still to come a response has no socket yet, and does not hear that it is gone.
-      socket.once('close', end)
+      })
     },
   )
 }
