@@ -97,6 +97,8 @@ describe('the configuration', () => {
       '10.0.0.0/8',
     ])
     assert.match(problemsOf({ config: fileWith('{"allow-target":["a,b"]}') }, {})[0]!, /"a,b" is none of these/)
+    const both = problemsOf({ config: fileWith('{"allow-target":["a b","10.0.0.0/8","10.1.0.0/99"]}') }, {})
+    assert.match(both[0]!, /"a b", "10\.1\.0\.0\/99" are none of these/)
     assert.match(problemsOf({ 'allow-target': ['http://a/b'] }, {})[0]!, /^--allow-target must be /)
   })
 

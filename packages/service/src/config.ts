@@ -7,7 +7,7 @@ import type { Problem } from '@secondwind/resilience'
 import { readFileSync } from 'node:fs'
 import { readKey } from './access/key-text.ts'
 import { DEFAULT_LIMITS } from './routes/context.ts'
-import { parseAllowTarget } from './targets/allow-target.ts'
+import { wrongAllowTargets } from './targets/allow-target.ts'
 
 export interface ServiceConfig {
   readonly host: string
@@ -211,7 +211,7 @@ const READERS: { readonly [name: string]: Reader } = {
   connections: wholeNumber(10, 1_000_000),
   'allow-target': given => {
     if (!Array.isArray(given)) return { must: 'a list of hosts, host:port or CIDR' }
-    const must = given.map(entry => parseAllowTarget(String(entry)).must).find(wrong => wrong !== undefined)
+    const must = wrongAllowTargets(given.map(String))
     return must === undefined ? { value: given.map(String) } : { must }
   },
   'admin-key-file': readAdminKey,

@@ -1,5 +1,6 @@
 import { DEFAULT_CONFIG, readConfig, type ServiceConfig } from '@secondwind/service/config'
 import { systemClock, type Problem } from '@secondwind/resilience'
+import { existsSync } from 'node:fs'
 import type { Answer, Call, Command, GivenOptions } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { sayProblem } from '../failure.ts'
@@ -35,9 +36,10 @@ async function examine({ options }: Call): Promise<Answer> {
   const { config, problems } = read
   const readable = read.config === undefined ? read.readable : read.config
   const url = String(options['url'] ?? process.env['SECONDWIND_URL'] ?? urlOf(readable))
+  const bind = config ? checkBind(config) : []
   const findings = [
-    ...checkSettings(problems),
-    ...(config ? checkBind(config) : []),
+    ...checkSettings(problems, bind),
+    ...bind,
     ...checkMachine(config),
     ...checkKeyFiles(options),
     ...(readable.store === 'sqlite' ? checkDirectory(options, readable, url) : []),
@@ -54,17 +56,23 @@ async function examine({ options }: Call): Promise<Answer> {
   }
 }
 
-function checkSettings(problems: readonly Problem[] | undefined): readonly Finding[] {
-  if (problems === undefined) return [ok('settings', 'The service can be started with these settings.')]
+function checkSettings(problems: readonly Problem[] | undefined, bind: readonly Finding[]): readonly Finding[] {
+  if (problems === undefined) {
+    const can = worstOf(bind) === 'ok' ? 'The service can be started with these settings.' : 'They can be read.'
+    return [ok('settings', can)]
+  }
   return problems.map(problem => bad('settings', `${sayProblem(problem)}.`, 'secondwind serve --help'))
 }
 
-/** Keys may be in the store already; only the service itself can see them. */
+/** Keys may be in a store that is there already; only the service itself can see them. */
 function checkBind(config: ServiceConfig): readonly Finding[] {
   if (!isEveryAddress(config.host) && isNear(urlOf(config))) return []
   if (config.adminKey !== undefined) return [ok('bind', `Others can reach ${config.host}, and need a key.`)]
-  const say = `Others can reach ${config.host}; unless the store has keys, the service does not start like this.`
-  return [warn('bind', say, 'secondwind serve --admin-key-file <file>')]
+  const next = 'secondwind serve --admin-key-file <file>'
+  const reach = `Others can reach ${config.host}`
+  return config.store === 'memory' || !existsSync(config.data)
+    ? [bad('bind', `${reach}, and there are no keys: the service does not start like this.`, next)]
+    : [warn('bind', `${reach}; unless the store has keys, the service does not start like this.`, next)]
 }
 
 /** Where a service with these settings would answer: one that listens everywhere does so on this very machine, too. */

@@ -22,11 +22,19 @@ export type AllowTargetRead =
 /** Reads `api.internal`, `localhost:3000`, `[::1]:3000`, `10.0.0.0/8`, and a bare address of either kind. */
 export function parseAllowTarget(text: string): AllowTargetRead {
   const rule = text.includes('/') ? networkRule(text) : hostRule(text)
-  if (rule !== undefined) return { rule }
-  const shown = text.length > 80 ? `${text.slice(0, 80)}…` : text
-  return {
-    must: `a host (api.internal), host:port (localhost:3000, [::1]:3000) or CIDR (10.0.0.0/8, fd00::/8); "${shown}" is none of these`,
-  }
+  return rule === undefined ? { must: sayWrong([text]) } : { rule }
+}
+
+/** The same for several: what would be right, and all that is not; undefined where nothing is wrong. */
+export function wrongAllowTargets(texts: readonly string[]): string | undefined {
+  const wrong = texts.filter(text => parseAllowTarget(text).rule === undefined)
+  return wrong.length === 0 ? undefined : sayWrong(wrong)
+}
+
+function sayWrong(texts: readonly string[]): string {
+  const shown = texts.map(text => `"${text.length > 80 ? `${text.slice(0, 80)}…` : text}"`)
+  const verb = texts.length === 1 ? 'is' : 'are'
+  return `a host (api.internal), host:port (localhost:3000, [::1]:3000) or CIDR (10.0.0.0/8, fd00::/8); ${shown.join(', ')} ${verb} none of these`
 }
 
 /** Whether a name may be called whatever it resolves to. */
