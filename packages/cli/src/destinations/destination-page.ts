@@ -7,6 +7,7 @@ import type { RemoteCall } from '../remote/remote-command.ts'
 import { ofTenant } from '../remote/whose.ts'
 import { labelled } from '../terminal/page.ts'
 import { showTable, type Table } from '../terminal/table.ts'
+import { sayLimits } from './say-limits.ts'
 import { saySetBy, settersOf } from './standing-orders.ts'
 
 export const DESTINATION_ARGUMENT: Argument = {
@@ -87,6 +88,7 @@ function settingsOf(
 function factsSet(settings: DestinationSettings, saying: SayingWho): readonly Fact[] {
   const { paused, resumed, draining, forced, limits, limitsBy } = settings
   const setBy = (order: SetBy): string => saySetBy(order, saying)
+  const words = sayLimits(limits)
   return [
     [
       'paused',
@@ -95,12 +97,7 @@ function factsSet(settings: DestinationSettings, saying: SayingWho): readonly Fa
     ['resumed', paused === undefined && resumed ? `${setBy(resumed)}${sayWayBack(resumed, saying.now)}` : undefined],
     ['draining', draining && setBy(draining)],
     ['breaker by hand', forced && forced.breaker !== 'auto' ? `${forced.breaker}, ${setBy(forced)}` : undefined],
-    [
-      'limits',
-      limits && Object.keys(limits).length > 0
-        ? `${JSON.stringify(limits)}${limitsBy === undefined ? '' : `, ${setBy(limitsBy)}`}`
-        : undefined,
-    ],
+    ['limits', words && `${words}${limitsBy === undefined ? '' : `, ${setBy(limitsBy)}`}`],
   ]
 }
 

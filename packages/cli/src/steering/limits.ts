@@ -1,65 +1,158 @@
 import type { Destination, DestinationLimits } from '@secondwind/client'
 import { DEFAULT_LANE } from '@secondwind/resilience/rules'
-import type { Command } from '../command.ts'
+import type { Answer, Command, Option } from '../command.ts'
+import { destinationPage } from '../destinations/destination-page.ts'
+import { isUnknown, unknownDestination } from '../destinations/never-used.ts'
+import { sayLimits } from '../destinations/say-limits.ts'
 import { given } from '../input/given.ts'
 import { duration, optional, perSecond, readOptions, text, wholeNumber, type Reader } from '../input/read-options.ts'
 import { share } from '../input/read-share.ts'
-import { reasonOf } from '../remote/reason.ts'
-import type { RemoteCall } from '../remote/remote-command.ts'
+import { retyped } from '../input/typed.ts'
+import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
+import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { destinationChange } from './destination-change.ts'
 import { nameOf, watchIt } from './watch-it.ts'
 
 type Budget = NonNullable<DestinationLimits['budget']>
 
-export const limitsCommand: Command = destinationChange({
+const LIMIT_OPTIONS: readonly Option[] = [
+  { flag: '--name <name>', say: 'a name for people, which every command takes' },
+  { flag: '--concurrency <number>', say: 'requests under way at once' },
+  { flag: '--rate <rate>', say: 'attempts a second, such as 50/s' },
+  { flag: '--breaker-failure-rate <share>', say: 'the breaker opens when such a part fails, as 50%' },
+  { flag: '--breaker-min-calls <number>', say: 'of at least so many attempts' },
+  { flag: '--breaker-open <duration>', say: 'and stays open for so long at first' },
+  { flag: '--retry-budget <budget>', say: 'retries: a part of all first attempts, as 10%, or so many, as 5/s' },
+  { flag: '--min-retries <number>', say: 'beside a part: so many in ten seconds are always allowed' },
+]
+
+const changeLimits: Command = destinationChange({
   path: ['destinations', 'limits'],
-  summary: 'sets the name and the limits of a destination; what is left out stays as it is',
-  options: [
-    { flag: '--name <name>', say: 'a name for people, which every command takes' },
-    { flag: '--concurrency <number>', say: 'requests under way at once' },
-    { flag: '--rate <rate>', say: 'attempts a second, such as 50/s' },
-    { flag: '--breaker-failure-rate <share>', say: 'the breaker opens when such a part fails, as 50%' },
-    { flag: '--breaker-min-calls <number>', say: 'of at least so many attempts' },
-    { flag: '--breaker-open <duration>', say: 'and stays open for so long at first' },
-    { flag: '--retry-budget <budget>', say: 'retries: a part of all first attempts, as 10%, or so many, as 5/s' },
-    { flag: '--min-retries <number>', say: 'beside a part: so many in ten seconds are always allowed' },
-  ],
+  summary:
+    'shows the limits of a destination, or sets them and its name; what is left out stays, and none takes a limit off',
+  options: LIMIT_OPTIONS,
   examples: [
+    'destinations limits https://api.pay.example',
     'destinations limits https://api.pay.example --name payments --concurrency 20 --rate 50/s',
-    'destinations limits https://api.pay.example --breaker-failure-rate 30% --retry-budget 5%',
+    'destinations limits https://api.pay.example --rate none --retry-budget 5%',
   ],
   change: setLimits,
-  say: destination => `The limits of ${nameOf(destination)} are in force within two seconds.`,
-  next: watchIt,
+  say: destination => {
+    const words = sayLimits(destination.settings?.limits)
+    return words === undefined
+      ? `${nameOf(destination)} has no limits of its own within two seconds.`
+      : `The limits of ${nameOf(destination)} are in force within two seconds: ${words}.`
+  },
+  next: (destination, call) => [...takeOff(destination, call), ...watchIt(destination, call)],
 })
+
+const lookAtLimits: Command = remoteCommand({ ...changeLimits, options: [], run: showLimits })
+
+/** Whoever names no limit asks: nothing is written. */
+export const limitsCommand: Command = {
+  ...changeLimits,
+  run: call =>
+    [...LIMIT_OPTIONS, REASON_OPTION].some(option => retyped(call.options, [option]).length > 0)
+      ? changeLimits.run(call)
+      : lookAtLimits.run(call),
+}
+
+async function showLimits(call: RemoteCall): Promise<Answer> {
+  const named = call.args[0] as string
+  const destination = await call.client.destinations.get(named)
+  if (isUnknown(destination)) throw await unknownDestination(destination, named, call)
+  const ofTenants = [destination, ...(destination.tenants ?? [])]
+  const sets = [
+    ['', destination.settings],
+    ['for all: ', destination.operatorSettings],
+    ...ofTenants.map(({ tenant = '', tenantSettings }) => [`by ${tenant} for itself: `, tenantSettings] as const),
+  ] as const
+  const words = sets.flatMap(([whose, set]) => {
+    const limits = sayLimits(set?.limits)
+    return limits === undefined ? [] : [`${whose}${limits}`]
+  })
+  return {
+    data: destination,
+    show: await destinationPage(destination, call),
+    verdict:
+      words.length === 0
+        ? `${nameOf(destination)} has no limits of its own: those of every destination hold.`
+        : `${nameOf(destination)} is limited: ${words.join('; ')}. Where two are set the stricter holds.`,
+    next: takeOff(destination, call),
+  }
+}
+
+/** The line that takes off what is set, one flag for each. */
+function takeOff(destination: Destination, { typed }: RemoteCall): readonly string[] {
+  const { concurrency, rateLimit, breaker = {}, budget: retries } = destination.settings?.limits ?? {}
+  const flags = [
+    ...(concurrency === undefined ? [] : ['--concurrency']),
+    ...(rateLimit === undefined ? [] : ['--rate']),
+    ...(breaker.failureRate === undefined ? [] : ['--breaker-failure-rate']),
+    ...(breaker.minCalls === undefined ? [] : ['--breaker-min-calls']),
+    ...(breaker.openMs === undefined ? [] : ['--breaker-open']),
+    ...(retries === undefined ? [] : ['--retry-budget']),
+  ]
+  if (flags.length === 0) return []
+  return [typed('destinations', 'limits', nameOf(destination), ...flags.flatMap(flag => [flag, TAKEN_OFF]))]
+}
+
+const TAKEN_OFF = 'none'
+
+/** A limit that is set, or null for one that is taken off. */
+function limit<Value>(read: Reader<Value>): Reader<Value | null | undefined> {
+  return optional<Value | null>(typed => {
+    if (typed === TAKEN_OFF) return { value: null }
+    const answer = read(typed)
+    return 'must' in answer ? { must: `${answer.must}; or ${TAKEN_OFF}, which takes it off` } : answer
+  })
+}
 
 /** Read first: what is not given is kept, and what somebody else changed meanwhile is not overwritten. */
 async function setLimits(client: RemoteCall['client'], named: string, { options }: RemoteCall): Promise<Destination> {
   const { name, concurrency, rate, breakerFailureRate, breakerMinCalls, breakerOpen, retryBudget, minRetries } =
     readOptions(options, {
       name: optional(text()),
-      concurrency: optional(wholeNumber(1, 100_000)),
-      rate: optional(perSecond()),
-      breakerFailureRate: optional(share),
-      breakerMinCalls: optional(wholeNumber(2, 10_000)), // one failed call never opens a breaker,
-      breakerOpen: optional(duration(1, 86_400_000)),
-      retryBudget: optional(budget),
-      minRetries: optional(wholeNumber(1, 1_000_000)),
+      concurrency: limit(wholeNumber(1, 100_000)),
+      rate: limit(perSecond()),
+      breakerFailureRate: limit(share),
+      breakerMinCalls: limit(wholeNumber(2, 10_000)), // one failed call never opens a breaker
+      breakerOpen: limit(duration(1, 86_400_000)),
+      retryBudget: limit(budget),
+      minRetries: limit(wholeNumber(1, 1_000_000)),
     })
   const before = await client.destinations.get(named)
-  const { limits = {} } = before.settings ?? {}
-  const rateLimit = rate === undefined ? undefined : { perSecond: rate }
-  const breaker = given({ failureRate: breakerFailureRate, minCalls: breakerMinCalls, openMs: breakerOpen })
+  const { limits: known = {} } = before.settings ?? {}
+  const breaker = changed(known.breaker ?? {}, {
+    failureRate: breakerFailureRate,
+    minCalls: breakerMinCalls,
+    openMs: breakerOpen,
+  })
+  const limits = changed<DestinationLimits>(known, {
+    concurrency,
+    rateLimit: typeof rate === 'number' ? { perSecond: rate } : rate,
+    breaker: isEmpty(breaker) ? null : breaker,
+    budget: changedBudget(known.budget, retryBudget, minRetries),
+  })
   return client.destinations.put(named, {
     ...given({ name: name ?? before.name }),
-    limits: {
-      ...limits,
-      ...given({ concurrency, rateLimit, budget: changedBudget(limits.budget, retryBudget, minRetries) }),
-      ...(Object.keys(breaker).length > 0 && { breaker: { ...limits.breaker, ...breaker } }),
-    },
+    ...(!isEmpty(limits) && { limits }),
     version: before.settings?.version ?? 0,
     ...reasonOf(options),
   })
+}
+
+/** Fields that were not given are kept, and those that are null taken off. */
+function changed<Fields extends object>(
+  before: Fields,
+  asked: { readonly [Name in keyof Fields]?: Fields[Name] | null | undefined },
+): Fields {
+  const after = Object.entries({ ...before, ...given(asked) }).filter(([, value]) => value !== null)
+  return Object.fromEntries(after) as Fields
+}
+
+function isEmpty(fields: object): boolean {
+  return Object.keys(fields).length === 0
 }
 
 type GivenBudget =
@@ -78,13 +171,17 @@ const budget: Reader<GivenBudget> = typed => {
 /** What belongs to its kind and was not given stays as it is, or is as for every destination. */
 function changedBudget(
   before: Budget | undefined,
-  asked: GivenBudget | undefined,
-  minRetries: number | undefined,
-): Budget | undefined {
+  asked: GivenBudget | null | undefined,
+  minRetries: number | null | undefined,
+): Budget | null | undefined {
+  if (asked === null) return null
   if (asked?.kind === 'rate')
     return { kind: 'rate', perSecond: asked.perSecond, burst: Math.max(1, Math.ceil(asked.perSecond)) }
   if (asked === undefined && minRetries === undefined) return undefined
   const usual = DEFAULT_LANE.budget as Extract<Budget, { kind: 'ratio' }>
   const known = before?.kind === 'ratio' ? before : usual
-  return { ...known, ...given({ ratio: asked?.ratio, minRetries }) }
+  return {
+    ...known,
+    ...given({ ratio: asked?.ratio, minRetries: minRetries === null ? usual.minRetries : minRetries }),
+  }
 }

@@ -77,6 +77,43 @@ describe('a destination', () => {
     assert.deepEqual([name, settings?.limits], ['payments', { concurrency: 20, rateLimit: { perSecond: 50 } }])
   })
 
+  it('is shown with its limits when none is named, and loses each by the word none; nothing else changes', async () => {
+    const { url, aTask, client, atTerminal, inPipe } = await aService()
+    await client.waitFor((await aTask('200')).taskId)
+    const type = (...flags: string[]) => inPipe(['destinations', 'limits', url, ...flags])
+    await type(
+      '--name',
+      'payments',
+      '--rate',
+      '20/s',
+      '--concurrency',
+      '5',
+      '--breaker-open',
+      '1min',
+      '--retry-budget',
+      '5%',
+    )
+    const before = await client.destinations.get(url)
+    const shown = await atTerminal(['destinations', 'limits', 'payments'])
+    assert.match(
+      oneLine(shown.stdout),
+      /payments is limited: 5 at once, 20\/s, breaker for 1 min at first, retries 5 %/,
+    )
+    assert.match(shown.stderr, /--concurrency none --rate none --breaker-open none --retry-budget none/)
+    assert.deepEqual((await client.destinations.get(url)).settings, before.settings, 'nothing was written')
+    assert.match((await inPipe(['doctor'])).stdout, /is limited: 5 at once, 20\/s/)
+    assert.equal((await type('--rate', 'none', '--retry-budget', 'none')).exitCode, 0)
+    const { name, settings } = await client.destinations.get(url)
+    assert.deepEqual([name, settings?.limits], ['payments', { concurrency: 5, breaker: { openMs: 60_000 } }])
+    await type('--concurrency', 'none', '--breaker-open', 'none')
+    const after = await client.destinations.get(url)
+    assert.deepEqual([after.name, after.settings?.limits, after.settings?.limitsBy], ['payments', undefined, undefined])
+    assert.match(
+      (await type('--rate', 'off')).stderr,
+      /--rate must be a rate such as 300\/s; or none, which takes it off/,
+    )
+  })
+
   it('gets a breaker and a retry budget of its own, field by field', async () => {
     const { url, aTask, client, inPipe } = await aService()
     await client.waitFor((await aTask('200')).taskId)
@@ -86,7 +123,10 @@ describe('a destination', () => {
       return (JSON.parse(stdout) as Destination).settings?.limits
     }
     const single = await inPipe(['destinations', 'limits', url, '--breaker-min-calls', '1'])
-    assert.match(single.stderr, /--breaker-min-calls must be a whole number from 2 to 10000 \(is "1"\)/)
+    assert.match(
+      single.stderr,
+      /--breaker-min-calls must be a whole number from 2 to 10000; or none, which takes it off \(is "1"\)/,
+    )
     await limitsAfter('--breaker-failure-rate', '30%', '--breaker-min-calls', '5')
     const ratio = { kind: 'ratio', ratio: 0.05, windowMs: 10_000, minRetries: 7 }
     assert.deepEqual(await limitsAfter('--breaker-open', '1min', '--retry-budget', '5%', '--min-retries', '7'), {
