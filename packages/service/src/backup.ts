@@ -27,7 +27,7 @@ const CUT_OFF = 'a backup is under way, or was cut off: then remove it, or choos
 const BUSY_TIMEOUT_MS = 10_000
 
 /** What is there already is never written over. */
-export class BackupExistsError extends Error {
+class BackupExistsError extends Error {
   readonly code = 'file-exists'
 }
 

@@ -34,6 +34,7 @@ describe('POST /retry-tasks', () => {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       bodyBytes: 14,
+      tenant: 'default',
       destination: 'https://api.example',
       policyId: 'default',
       policyVersion: 1,
