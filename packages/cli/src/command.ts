@@ -77,4 +77,6 @@ export interface Answer {
   /** Written when the answer has been given: a full disk must not cost the answer. */
   readonly files?: readonly OutputFile[]
   readonly exitCode?: ExitCode
+  /** What it means that it cannot be given: what a server made up may be found out only then. */
+  readonly failed?: (error: unknown) => unknown
 }

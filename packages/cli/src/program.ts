@@ -59,6 +59,14 @@ function isForPrograms(options: GivenOptions): boolean {
 }
 
 function giveAnswer(answer: Answer, options: GivenOptions, terminal: Terminal): void {
+  try {
+    writeAnswer(answer, options, terminal)
+  } catch (error) {
+    throw answer.failed?.(error) ?? error
+  }
+}
+
+function writeAnswer(answer: Answer, options: GivenOptions, terminal: Terminal): void {
   const { data, table, csv = table, items, ids, bytes, show, verdict } = answer
   const { write, out } = terminal
   const lines =

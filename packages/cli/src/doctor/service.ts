@@ -8,12 +8,13 @@ import {
   type PolicyVersion,
 } from '@secondwind/client'
 import type { Clock } from '@secondwind/resilience'
-import { checkProduction, sayMs, type ChecklistPoint } from '@secondwind/lab'
+import { checkProduction, sayMs } from '@secondwind/lab'
 import { sayHold } from '../destinations/destination-page.ts'
 import { stormOf } from '../destinations/storm.ts'
 import { documentOf } from '../policies/document.ts'
 import { isNear } from '../remote/connection.ts'
 import { readItems } from '../remote/listing.ts'
+import { isMadeUp } from '../remote/service-failure.ts'
 import { ofTenant } from '../remote/whose.ts'
 import { bad, ok, warn, type Finding } from './finding.ts'
 import { checkSwitches } from './switches.ts'
@@ -50,6 +51,14 @@ export async function checkService(examined: Examined): Promise<readonly Finding
       return [bad('service', `What answers at ${url} is not a Secondwind service.`, next)]
     if (error instanceof ServiceError)
       return [bad('service', `What answers at ${url} says ${error.status} ${error.code}: ${error.detail}`, next)]
+    if (isMadeUp(error))
+      return [
+        bad(
+          'service',
+          `What ${url} answers cannot be read: it is no Secondwind service, or one of another version.`,
+          next,
+        ),
+      ]
     throw error
   }
 }
@@ -150,7 +159,15 @@ function eachOnce(destinations: readonly Destination[]): readonly Destination[] 
 export function checkPolicies(policies: readonly PolicyVersion[], typed: Examined['typed']): readonly Finding[] {
   const findings = policies.flatMap(policy => {
     const { policyId, version } = policy
-    const points = checkProduction(documentOf(policy)) as readonly ChecklistPoint[]
+    const points = checkProduction(documentOf(policy))
+    if ('problems' in points)
+      return [
+        bad(
+          'policies',
+          `${policyId}@${version} is no policy that this program knows.`,
+          typed('policies', 'get', policyId),
+        ),
+      ]
     const open = points.filter(({ verdict }) => verdict === 'not-met')
     if (open.length === 0) return []
     const because = open.map(({ because: why }) => why).join('; ')

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { GivenOptions, Option } from '../command.ts'
 import { usageFailure } from '../failure.ts'
 import { optional, readOptions, text, type Reader } from '../input/read-options.ts'
+import { withVisibleAnswers } from './visible-answers.ts'
 
 /** Where `secondwind dev` and `serve` listen unless they are told otherwise. */
 const DEFAULT_URL = 'http://127.0.0.1:4747'
@@ -42,7 +43,12 @@ export function connect(options: GivenOptions, environment: NodeJS.ProcessEnv = 
     ...(key !== undefined && { key }),
     ...(tenant !== undefined && { tenant }),
   })
-  return { client, url, hasKey: key !== undefined, ...(tenant !== undefined && { tenant }) }
+  return {
+    client: withVisibleAnswers(client, options),
+    url,
+    hasKey: key !== undefined,
+    ...(tenant !== undefined && { tenant }),
+  }
 }
 
 /** Somebody sits there and waits: they can type it again. */

@@ -2,7 +2,6 @@ import { systemClock, type Clock } from '@secondwind/resilience'
 import type { Answer, Call, Command } from '../command.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { retyped, typed } from '../input/typed.ts'
-import type { Page } from '../terminal/page.ts'
 import { connect, CONNECTION_OPTIONS, type Connection } from './connection.ts'
 import { asFailure } from './service-failure.ts'
 
@@ -19,15 +18,6 @@ export interface RemoteCommand extends Omit<Command, 'run'> {
   readonly run: (call: RemoteCall) => Promise<Answer | ExitCode>
 }
 
-/** What a server made up may be found out only when it is shown. */
-function shown({ show }: Answer, page: Page, failed: (error: unknown) => unknown): string {
-  try {
-    return show(page)
-  } catch (error) {
-    throw failed(error)
-  }
-}
-
 /** Connects it to the service that is meant, and has every refusal told in four parts. */
 export function remoteCommand({ run, isChange, options = [], ...command }: RemoteCommand): Command {
   return {
@@ -40,7 +30,7 @@ export function remoteCommand({ run, isChange, options = [], ...command }: Remot
       const failed = (error: unknown): unknown => asFailure(error, { ...remote, isChange: isChange ?? false })
       try {
         const answer = await run(remote)
-        return typeof answer === 'number' ? answer : { ...answer, show: page => shown(answer, page, failed) }
+        return typeof answer === 'number' ? answer : { ...answer, failed }
       } catch (error) {
         throw failed(error)
       }

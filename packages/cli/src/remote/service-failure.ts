@@ -17,8 +17,13 @@ export function asFailure(error: unknown, asked: Asked): unknown {
   if (error instanceof ServiceError) return refused(error, asked)
   if (error instanceof InvalidOptionError) return unsendable(error, asked)
   if (error instanceof ResilienceError && error.code === 'unexpected-answer') return unreadable(error.message, asked)
-  if (error instanceof TypeError || error instanceof RangeError) return unreadable(placeOf(error), asked)
+  if (isMadeUp(error)) return unreadable(placeOf(error), asked)
   return error
+}
+
+/** What comes of an answer that has the fields of one, and not their kind: an instant that is none, null in a list. */
+export function isMadeUp(error: unknown): error is TypeError | RangeError {
+  return error instanceof TypeError || error instanceof RangeError
 }
 
 /** It has the fields of an answer, and not their kind: nobody but a service of ours is trusted to send what it should. */

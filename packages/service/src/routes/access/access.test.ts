@@ -173,6 +173,25 @@ describe('a service with keys', () => {
     )
   })
 
+  it('takes a reason and a name of one line only: a line break would look like a line of somebody else', async () => {
+    const { as, operator } = await guarded()
+    const bad = ['a\nb', 'a\u001b[2J', '\u009b2J', 'a\u2028b', 'a\u202eb', '\0', 'a'.repeat(501)]
+    const path = '/destinations/http%3A%2F%2F127.0.0.1%3A8/pause'
+    for (const text of bad) {
+      const refused = [
+        await as('POST', path, { key: operator, body: { reason: text } }),
+        await as('POST', '/keys', { key: operator, body: { scopes: ['read'], name: text } }),
+        await as('DELETE', `/keys/0123456789abcdef?reason=${encodeURIComponent(text)}`, { key: operator }),
+      ]
+      for (const { status, json } of refused) {
+        const [problem] = (json as { problems: { say: string }[] }).problems
+        assert.equal(status, 400)
+        assert.match(problem!.say, /^must be a text of 1 to \d+ characters in one line, without control characters$/)
+      }
+    }
+    assert.equal((await as('POST', path, { key: operator, body: { reason: 'Größe 👍 "5 %"' } })).status, 200)
+  })
+
   it('shows each tenant what was done with its keys, and operators alone what was done with theirs', async () => {
     const { as, operator, keyFor, addTenant } = await guarded()
     await addTenant('acme')

@@ -11,7 +11,7 @@ import type {
 } from '@secondwind/client'
 import { Type, type TSchema, type TString } from 'typebox'
 import { SCOPES, TENANT_NAME } from '../../access/caller.ts'
-import { instantField } from './fields.ts'
+import { instantField, lineField, reasonField } from './fields.ts'
 import { schemaOf, wordOf, type Schema } from './schema.ts'
 
 const tenantField: TString = Type.String({
@@ -20,16 +20,8 @@ const tenantField: TString = Type.String({
   examples: ['acme'],
 })
 
-/** Why somebody does something, for whoever reads the audit later. */
-export const reasonField: TString = Type.String({
-  minLength: 1,
-  maxLength: 500,
-  description: 'Why, for the audit.',
-  examples: ['INC-2231'],
-})
-
 const versionField = Type.Integer({ description: 'Grows with every change.' })
-const nameField = Type.String({ minLength: 1, maxLength: 100, description: 'For people.', examples: ['checkout'] })
+const nameField = lineField(100, { description: 'For people.', example: 'checkout' })
 
 /** A month: who has not changed over by then will not. */
 const LONGEST_OVERLAP_MS = 30 * 86_400_000

@@ -2,9 +2,8 @@ import type { Control } from '@secondwind/client'
 import { Type, type TSchema } from 'typebox'
 import { CONTROL_LEVELS, SCOPE_KINDS, type ControlLevel, type ControlScope } from '../../task/control.ts'
 import type { ComingBack } from '../../task/destination-settings.ts'
-import { reasonField } from './access.ts'
 import { COMING_BACK, SHOWN_COMING_BACK } from './coming-back.ts'
-import { destinationField, durationField, EXAMPLE_TASK_ID, instantField, policyIdField } from './fields.ts'
+import { destinationField, durationField, EXAMPLE_TASK_ID, instantField, policyIdField, reasonField } from './fields.ts'
 import { schemaOf, wordOf, type Schema } from './schema.ts'
 
 export interface ControlInput extends ComingBack {

@@ -31,11 +31,30 @@ export const destinationField: TString = Type.String({
   examples: ['https://api.example'],
 })
 
-export const reasonField: TString = Type.String({
-  minLength: 1,
-  maxLength: 500,
+/** No control, no line separator, and nothing that turns the order of letters round (Unicode UAX #9). */
+const ONE_LINE = String.raw`^[^\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]*$`
+
+/** What people write and others read, on their terminals, too: it must not look like what somebody else has written. */
+export function lineField(maxLength: number, { description, example }: LineWords): TString {
+  return Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: ONE_LINE,
+    'x-takes': `a text of 1 to ${maxLength} characters in one line, without control characters`,
+    description,
+    examples: [example],
+  })
+}
+
+interface LineWords {
+  readonly description: string
+  readonly example: string
+}
+
+/** Why somebody does something. */
+export const reasonField: TString = lineField(500, {
   description: 'Why, for whoever reads the audit.',
-  examples: ['INC-2231'],
+  example: 'INC-2231',
 })
 
 export const statusField: Schema<TaskStatus> = wordOf(TASK_STATUSES)
