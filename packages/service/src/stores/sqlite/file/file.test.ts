@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'vitest'
 import { temporaryDirectory } from '../sqlite.test-kit.ts'
-import { DATA_FILE, openFile } from './file.ts'
+import { openFile } from './file.ts'
 import { numberOf } from './migrate.ts'
 import { MIGRATIONS } from './migrations.ts'
 
@@ -14,8 +14,9 @@ describe('the data file', () => {
     assert.equal(statSync(directory).mode & 0o077, 0)
     const shared = temporaryDirectory()
     chmodSync(shared, 0o755)
-    openFile({ directory: shared }).close()
-    assert.equal(statSync(join(shared, DATA_FILE)).mode & 0o077, 0)
+    const { close } = openFile({ directory: shared })
+    for (const file of readdirSync(shared)) assert.equal(statSync(join(shared, file)).mode & 0o077, 0, file)
+    close()
   })
 
   it('is refused at once where no directory can be made', { skip: !existsSync('/proc/self') }, () => {

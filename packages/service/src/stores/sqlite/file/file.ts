@@ -131,6 +131,8 @@ function createFile(path: string): void {
 function lockDirectory(directory: string): { readonly lock: Connection; readonly file: FileIdentity } {
   const path = join(directory, LOCK_FILE)
   return sayingWhy(path, () => {
+    // Whoever could read it could lock it, too.
+    createFile(path)
     const lock = connect(path, { busyTimeoutMs: 0 })
     try {
       const file = identify(path)
