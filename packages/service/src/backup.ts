@@ -5,9 +5,19 @@
  *  2. It has its name when it is whole: what was cut off is called `….partial`, and taken for nothing.
  *  3. Nobody else can read it, as nobody can read the directory.
  */
-import { closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { copyFile, readdir } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { checkBackup, type BackupReading } from './check-backup.ts'
 import { BODIES_DIRECTORY } from './open-stores.ts'
 import { connect } from './stores/sqlite/file/connection.ts'
@@ -31,10 +41,18 @@ class BackupExistsError extends Error {
   readonly code = 'file-exists'
 }
 
-/** What is in the copy. Throws a `StoreUnavailableError` or a `BackupExistsError` that says what to do; then there is no copy. */
-export async function backUp({ data, to }: BackupAsk): Promise<BackupReading> {
+/** The service takes whatever is in its directory for its own, and so would the next copy. */
+class BackupWithinError extends Error {
+  readonly code = 'not-writable'
+}
+
+/** What is in the copy. Throws a `StoreUnavailableError`, or one of the errors above, that says what to do; then there is no copy. */
+export async function backUp({ data, to: named }: BackupAsk): Promise<BackupReading> {
   const source = join(data, DATA_FILE)
   if (!existsSync(source)) throw new StoreUnavailableError('store-unreachable', `there is no ${DATA_FILE} in ${data}`)
+  // `copy/` is `copy`: what is added to a name must not become a name in it.
+  const to = join(dirname(named), basename(named))
+  if (isWithin(data, to)) throw new BackupWithinError(`${to} would be in ${data} itself; choose a name elsewhere`)
   const partial = `${to}.partial`
   if (existsSync(to)) throw new BackupExistsError(`${to} is there already; choose another name`)
   if (existsSync(partial)) throw new BackupExistsError(`${partial} is there already; ${CUT_OFF}`)
@@ -51,6 +69,14 @@ export async function backUp({ data, to }: BackupAsk): Promise<BackupReading> {
     rmSync(partial, { recursive: true, force: true })
     throw error
   }
+}
+
+/** However the way there is written, or leads through links. */
+function isWithin(directory: string, path: string): boolean {
+  const parent = dirname(resolve(path))
+  if (!existsSync(parent)) return false
+  const way = relative(realpathSync(directory), realpathSync(parent))
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
 function copyData(source: string, copy: string): void {

@@ -2,7 +2,7 @@ import { createClient } from '@secondwind/client'
 import { DEFAULT_CONFIG, startService } from '@secondwind/service'
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, onTestFinished } from 'vitest'
 import { atTerminal } from '../command-line.test-kit.ts'
@@ -85,5 +85,32 @@ describe('a copy of the data directory', () => {
     mkdirSync(`${copy}-2.partial`)
     const cutOff = await atTerminal(['backup', '--data', data, `${copy}-2`])
     assert.match(cutOff.stderr, /^error file-exists .*-2\.partial is there already; a backup is under way/s)
+  })
+
+  it('is not made in the directory that is copied, however that is called', async () => {
+    const { data } = await aCopy()
+    const link = join(data, '..', 'link')
+    symlinkSync(data, link)
+    const before = readdirSync(data)
+    for (const to of [
+      join(data, 'copy'),
+      join(data, 'bodies', 'ab'),
+      join(link, 'bodies', 'ab', ''),
+      `${data}/../data/x`,
+    ]) {
+      const { exitCode, stderr } = await atTerminal(['backup', '--data', data, to])
+      assert.equal(exitCode, 1)
+      assert.match(stderr, /^error not-writable .* would be in \S+ itself; choose a name elsewhere/s)
+    }
+    assert.deepEqual(readdirSync(data), before)
+    const beside = await atTerminal(['backup', '--data', data, join(data, '..', 'data-copy')])
+    assert.equal(beside.exitCode, 0)
+  })
+
+  it('has its name without the slash that a shell adds', async () => {
+    const { data, copy } = await aCopy()
+    assert.equal((await atTerminal(['backup', '--data', data, `${copy}-2/`])).exitCode, 0)
+    assert.equal((await atTerminal(['backup', 'check', `${copy}-2`])).exitCode, 0)
+    assert.match((await atTerminal(['backup', '--data', data, `${copy}-2/`])).stderr, /^error file-exists {2}/)
   })
 })

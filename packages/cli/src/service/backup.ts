@@ -105,7 +105,7 @@ interface Told {
 /** What the disk says, and what the store says of it. */
 function asFailure(error: unknown, { what, so, again }: Told): unknown {
   const { code, message } = error as NodeJS.ErrnoException
-  if (typeof code !== 'string' || !/^(?:file-exists|store-.+|E[A-Z]+)$/.test(code)) return error
+  if (typeof code !== 'string' || !/^(?:file-exists|not-writable|store-.+|E[A-Z]+)$/.test(code)) return error
   const isThere = code === 'file-exists'
   return new Failure({
     code: isThere || code.startsWith('store-') ? code : 'not-writable',
