@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { DEFAULT_TENANT } from './access/caller.ts'
 import { seedDefaultPolicy } from './access/default-policy.ts'
 import { KeyRing } from './access/key-ring.ts'
+import { sealOf } from './access/seal.ts'
 import { SigningSecrets } from './access/signing-secrets.ts'
 import { CallbackRunner } from './callbacks/callback-runner.ts'
 import type { ServiceConfig } from './config.ts'
@@ -76,6 +77,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const store = await openStore(config)
   const bodies = await openBodies(config, store)
   await seedDefaultPolicy(store, DEFAULT_TENANT)
+  const seal = await sealOf(store)
   const now = (): number => dispatcher.now()
   const keys = new KeyRing({ store, now, ...(config.adminKey !== undefined && { adminKey: config.adminKey }) })
   const secrets = new SigningSecrets(store, now)
@@ -149,6 +151,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     checkTarget: targetUrl => checkTarget(targetUrl, rules),
     keys,
     secrets,
+    seal,
     isStillAllowed: async caller => keys.isStillGood(caller),
     allow: { hosts: [] },
     live,

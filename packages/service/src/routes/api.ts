@@ -31,6 +31,7 @@ import { boundConnections } from './requests/connections.ts'
 import { readJsonBodies } from './requests/json-body.ts'
 import { boundLists } from './requests/list-places.ts'
 import { createRequestIds } from './requests/request-ids.ts'
+import { sealCursors } from './requests/sealed-cursors.ts'
 import { AJV_OPTIONS } from './requests/validation.ts'
 import { addMetrics, addServiceState } from './service-state.ts'
 import { createIntakeLimit } from './tasks/intake-limit.ts'
@@ -110,6 +111,7 @@ function addRoutes(api: FastifyInstance, context: ApiContext): void {
   void api.register(async scope => {
     guardJsonRequests(scope, context)
     boundLists(scope, context)
+    sealCursors(scope, context)
     readJsonBodies(scope)
     addSubmitTask(scope, context, intake)
     addTaskLists(scope, context)

@@ -16,7 +16,7 @@ export interface OperatorStore {
 
 export type RecordKind = (typeof RECORD_KINDS)[number]
 
-export const RECORD_KINDS = ['tenant', 'key', 'secret', 'destination', 'control', 'replay', 'fence'] as const
+export const RECORD_KINDS = ['tenant', 'key', 'secret', 'destination', 'control', 'replay', 'fence', 'seal'] as const
 
 export interface RecordName {
   readonly kind: RecordKind
@@ -109,7 +109,7 @@ export type JsonObject = { readonly [name: string]: unknown }
 
 /** Attempts and requests are made by these: whoever beats hears that one of them changed. Replays change too often. */
 export function isReadAtBeats(kind: RecordKind): boolean {
-  return kind !== 'replay' && kind !== 'fence'
+  return kind !== 'replay' && kind !== 'fence' && kind !== 'seal'
 }
 
 /** A fence as a record: the next one, after one that was passed now. */
