@@ -233,7 +233,9 @@ describe('one task', () => {
 
   it('is replayed, and the next attempt made now, waiting for what comes of that one attempt', async () => {
     const { aTask, client, inPipe } = await aService()
-    const { taskId } = await client.waitFor((await aTask('400,503,200')).taskId)
+    // Hours between attempts: a slow machine must not come to the second before it has looked at the first.
+    const policy = { maxAttempts: 9, initialDelayMs: 3_600_000, jitterType: 'NONE' }
+    const { taskId } = await client.waitFor((await aTask('400,503,200', { policy })).taskId)
     const replayed = await inPipe(['tasks', 'replay', taskId, '--wait', '30s', '--json'])
     const { status, attemptNumber, generation, verdict } = JSON.parse(replayed.stdout) as RetryTask & {
       verdict: string
