@@ -123,6 +123,7 @@ interface Better {
 const BETTER: { readonly [code: string]: (unread: Unread, what: string) => Better | undefined } = {
   'excess-arguments': flaggedWord,
   'missing-argument': missingArgument,
+  'unknown-option': flagTooEarly,
 }
 
 const BECAUSE: { readonly [code: string]: string | undefined } = {
@@ -144,6 +145,17 @@ function flaggedWord({ words, called, commands }: Unread): Better | undefined {
     }
   }
   return undefined
+}
+
+/** Before its command nobody knows whose it is. */
+function flagTooEarly({ words, called, commands }: Unread): Better | undefined {
+  const begins = (at: number): Command | undefined =>
+    commands.find(({ path }) => path.every((word, index) => words[at + index] === word))
+  const at = words.findIndex((_, index) => begins(index) !== undefined)
+  const [flag = ''] = words[0]?.split('=') ?? []
+  if (called.length > 0 || at < 1) return undefined
+  if (!begins(at)!.options?.some(option => option.flag.split(' ')[0] === flag)) return undefined
+  return { say: `${flag} stands behind its command.`, lines: [typed([...words.slice(at), ...words.slice(0, at)])] }
 }
 
 /** What it looks like, and where to find one. */

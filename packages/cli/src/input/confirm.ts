@@ -22,13 +22,12 @@ export async function confirm(
   const { ask, tell } = terminal
   if (options['json'] !== true) tell(`${shows}\n`)
   if (options['yes'] === true) return
-  const next = [typed([...words, YES_OPTION.flag])]
   if (ask === undefined)
     throw usageFailure({
       code: 'cannot-ask',
       what: `to ${question} needs a yes`,
       because: ['stdin is not a terminal, so the question cannot be asked.'],
-      next,
+      next: [typed([...words, YES_OPTION.flag])],
     })
   const answer = (await ask(`${question}? (${word === undefined ? 'yes/no' : `type ${word}`}) `)).trim().toLowerCase()
   if (word === undefined ? ['yes', 'y'].includes(answer) : answer === word) return
@@ -36,6 +35,7 @@ export async function confirm(
     code: 'not-confirmed',
     what: `to ${question} needs a yes`,
     because: [answer === '' ? 'There was no answer.' : `The answer was ${JSON.stringify(answer.slice(0, 20))}.`],
-    next,
+    // As it was typed: it asks again. Whoever has just said no is not told how to do it unasked.
+    next: [typed(words)],
   })
 }

@@ -23,7 +23,9 @@ export function readOptions<const R extends Readers>(
 export function optionProblems(given: GivenOptions, readers: Readers): Problem[] {
   return Object.entries(readers).flatMap(([name, read]) => {
     const answer = read(given[name])
-    return 'must' in answer ? [{ at: flagOf(name), is: given[name], say: `must be ${answer.must}` }] : []
+    if (!('must' in answer)) return []
+    const is = given[name]
+    return [{ at: flagOf(name), is, say: `${is === undefined ? MISSING : 'must be'} ${answer.must}` }]
   })
 }
 
@@ -34,9 +36,15 @@ export function exclusionProblems(given: GivenOptions, ...pairs: readonly (reado
     .map(([one, other]) => ({ at: flagOf(one), is: given[one], say: `must not stand beside ${flagOf(other)}` }))
 }
 
+/** What was not typed cannot be read wrong. */
+const MISSING = 'must be given:'
+
 export function wrongOptions(problems: readonly Problem[]): Failure {
-  const what = problems.length === 1 ? `${problems[0]!.at} cannot be read` : `${problems.length} values cannot be read`
-  return problemsFailure({ code: 'wrong-option', what }, problems)
+  const areMissing = problems.every(({ say }) => say.startsWith(MISSING))
+  const which = problems.length === 1 ? problems[0]!.at : `${problems.length} ${areMissing ? 'options' : 'values'}`
+  return areMissing
+    ? problemsFailure({ code: 'missing-option', what: `${which} must be given` }, problems)
+    : problemsFailure({ code: 'wrong-option', what: `${which} cannot be read` }, problems)
 }
 
 /** `--max-peak` for maxPeak; an argument, `<shell>`, is called as in the help. */

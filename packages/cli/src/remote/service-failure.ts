@@ -59,7 +59,12 @@ function unreachable(error: UnreachableError, { url, isChange, typed }: Asked): 
   return new Failure({
     code: 'unreachable',
     what: `no service answers at ${url}`,
-    because: [`${code ?? message} after ${historyOf(error.cause)?.attempts ?? 1} attempts.`],
+    because: [
+      // Said by fetch itself, of ports that belong to other protocols.
+      message === 'bad port'
+        ? `Port ${new URL(url).port} is one that HTTP is never spoken on: nothing was sent.`
+        : `${code ?? message} after ${historyOf(error.cause)?.attempts ?? 1} attempts.`,
+    ],
     so: isChange && !isNobodyThere ? UNKNOWN : UNCHANGED,
     next: [typed('doctor'), 'secondwind dev', 'export SECONDWIND_URL=http://127.0.0.1:4747'],
     exitCode: EXIT_CODES.unavailable,

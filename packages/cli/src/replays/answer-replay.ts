@@ -16,11 +16,19 @@ export async function answerReplay(call: RemoteCall, replay: Replay): Promise<An
     verdict: [judgeReplay(replay), held?.say].filter(Boolean).join(' '),
     next: [
       ...(held?.next ?? []),
+      ...(replay.status === 'STOPPED' ? lookWhy(replay, typed) : []),
       ...verbs.filter(verb => !isInVain(verb, replay)).map(verb => typed('replay', verb, replay.replayId)),
     ],
     exitCode: replay.status === 'STOPPED' ? EXIT_CODES.no : EXIT_CODES.done,
   }
 }
+
+/** Before it goes on: what they died of again. */
+function lookWhy({ destinations }: Replay, typed: RemoteCall['typed']): readonly string[] {
+  return destinations.slice(0, MOST_LOOKS).map(destination => typed('dead', 'causes', '--destination', destination))
+}
+
+const MOST_LOOKS = 3
 
 /** A plan of nothing sends nothing. */
 function isInVain(verb: string, { selected }: Replay): boolean {

@@ -47,7 +47,7 @@ describe('replay', () => {
       run.stdout.replaceAll(/\s+/g, ' '),
       /It stopped by its rule: \d+ of those sent last had failed at first, and of 3 at most 0 may\. \d+ have stayed dead\./,
     )
-    assert.match(run.stderr, /try {2}secondwind replay resume /)
+    assert.match(run.stderr, /try {2}secondwind dead causes --destination \S+ .*\n +secondwind replay resume /)
   })
 
   it('says of one that finds no room that it waits for some', async () => {

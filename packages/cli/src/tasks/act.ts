@@ -83,6 +83,6 @@ async function actOn(call: RemoteCall, { verb, act }: Pick<Act, 'verb' | 'act'>)
     data: task,
     show: page => showTask(task, clock.now(), page),
     ...(shut !== undefined && { verdict: `It waits all the same: ${sayHold(shut, clock.now())}.` }),
-    next: [...new Set([typed('tasks', 'watch', task.taskId), ...nextFor(task, typed, hold).filter(isNews)])],
+    next: [...new Set([typed('tasks', 'watch', task.taskId), ...nextFor(task, call, hold).filter(isNews)])],
   }
 }

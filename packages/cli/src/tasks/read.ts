@@ -8,7 +8,7 @@ import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { labelled, wrap, type Page } from '../terminal/page.ts'
 import type { Table } from '../terminal/table.ts'
 import { FILTER_OPTIONS, readFilter, TASK_ARGUMENT } from './task-options.ts'
-import { gatesOf, nextFor, showTask } from './task-page.ts'
+import { gatesOf, nextFor, sayBefore, showTask } from './task-page.ts'
 import { taskTable } from './task-table.ts'
 
 export const listCommand: Command = remoteCommand({
@@ -41,9 +41,9 @@ export const getCommand: Command = remoteCommand({
   summary: 'one task: its status, its request, and how its newest attempt ended',
   arguments: [TASK_ARGUMENT],
   examples: ['tasks get 01a1e2a2-09b8-7b02-87fa-57f25d3342be'],
-  run: async ({ client, args, clock, typed }) => {
-    const task = await client.tasks.get(args[0] as string)
-    return { data: task, show: page => showTask(task, clock.now(), page), next: nextFor(task, typed) }
+  run: async call => {
+    const task = await call.client.tasks.get(call.args[0] as string)
+    return { data: task, show: page => showTask(task, call.clock.now(), page), next: nextFor(task, call) }
   },
 })
 
@@ -99,7 +99,8 @@ export const explainCommand: Command = remoteCommand({
 
 const LABEL_WIDTH = 17
 
-async function explain({ client, args, clock, typed }: RemoteCall): Promise<Answer> {
+async function explain(call: RemoteCall): Promise<Answer> {
+  const { client, args, clock } = call
   const taskId = args[0] as string
   const [found, task] = await Promise.all([client.tasks.explain(taskId), client.tasks.get(taskId)])
   const now = clock.now()
@@ -117,5 +118,11 @@ async function explain({ client, args, clock, typed }: RemoteCall): Promise<Answ
       ...(task.endedAt === undefined ? [line('deadline', sayWhen(task.expiresAt, now))] : []),
     ].join('\n')
   }
-  return { data: found, show, next: nextFor(task, typed, hold).filter(line => !line.includes(' explain ')) }
+  const before = sayBefore(hold, call)
+  return {
+    data: found,
+    show,
+    ...(before !== undefined && { verdict: before }),
+    next: nextFor(task, call, hold).filter(line => !line.includes(' explain ')),
+  }
 }

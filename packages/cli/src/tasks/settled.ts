@@ -25,12 +25,14 @@ export const WAIT_READERS: { readonly wait: Reader<number | undefined> } = {
 
 /** The task once it has ended, or once `isEnough`; the exit code says whether it has succeeded. */
 export async function answerOnceSettled(
-  { client, clock, typed }: RemoteCall,
+  call: RemoteCall,
   { taskId }: RetryTask,
   { waitMs, isEnough }: Waiting,
 ): Promise<Answer> {
+  const { client, clock } = call
   const { task, isLate } = await settled(client, taskId, { waitMs, isEnough })
   const isDone = task.status === 'SUCCEEDED'
+  const hasFailed = !isDone && !isLate && task.attemptNumber > 0
   return {
     data: task,
     show: page => showTask(task, clock.now(), page),
@@ -39,9 +41,14 @@ export async function answerOnceSettled(
       : isLate
         ? `It has not come to anything within ${sayMs(waitMs)}; it goes on.`
         : `It did not succeed${task.endedAt === undefined ? ' at this attempt; it goes on' : ''}.`,
-    next: nextFor(task, typed, await holdOf(client, task)),
+    next: hasFailed ? lookWhy(task, call) : nextFor(task, call, await holdOf(client, task)),
     exitCode: isDone ? EXIT_CODES.done : EXIT_CODES.no,
   }
+}
+
+/** After a probe that failed no gate is opened: whoever opened it would send all the others after it. */
+function lookWhy(task: RetryTask, call: RemoteCall): readonly string[] {
+  return [...new Set([call.typed('tasks', 'attempts', task.taskId), ...nextFor(task, call)])]
 }
 
 async function settled(

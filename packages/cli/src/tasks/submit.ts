@@ -1,4 +1,5 @@
 import type { RetryTaskInput } from '@secondwind/client'
+import { existsSync } from 'node:fs'
 import type { Answer, Command, GivenOptions } from '../command.ts'
 import { usageFailure } from '../failure.ts'
 import { readBytes } from '../input/read-bytes.ts'
@@ -69,7 +70,7 @@ async function submit(call: RemoteCall): Promise<Answer> {
   return {
     data: task,
     show: page => showTask(task, clock.now(), page),
-    next: [typed('tasks', 'watch', task.taskId), ...nextFor(task, typed)],
+    next: [typed('tasks', 'watch', task.taskId), ...nextFor(task, call)],
   }
 }
 
@@ -96,8 +97,13 @@ const BESIDE_BATCH: readonly string[] = ['--batch', '--ndjson', '--url', '--key-
 /** All that is typed; what is wrong with it is said at once, before anything is handed over. */
 function readFlags(target: string, options: GivenOptions, now: number) {
   const isOtherScheme = /^(?!https?:)[a-z][a-z\d+.-]*:\/\//i.test(target)
+  const isNeither = !/^https?:/i.test(target) && target !== '-' && !target.startsWith('{') && !existsSync(target)
   const problems = exclusionProblems(options, ['delay', 'notBefore'], ['body', 'bodyRef'], ['policyId', 'policyFile'])
-  const scheme = { at: '<target>', is: target, say: 'must be an http or https address' }
+  const scheme = {
+    at: '<target>',
+    is: target,
+    say: 'must be an address that begins with http:// or https://, or a file that is there',
+  }
   return readOptions(
     options,
     {
@@ -115,7 +121,7 @@ function readFlags(target: string, options: GivenOptions, now: number) {
       metadata: optional(pairs('=', 'a pair such as team=checkout')),
       ...WAIT_READERS,
     },
-    [...problems, ...(isOtherScheme ? [scheme] : [])],
+    [...problems, ...(isOtherScheme || isNeither ? [scheme] : [])],
   )
 }
 

@@ -1,4 +1,5 @@
 import type { Client, Hold, RetryTask } from '@secondwind/client'
+import { sayBytes } from '../output/say-bytes.ts'
 import { sayWhen } from '../output/say-time.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
 import { ofTenant } from '../remote/whose.ts'
@@ -36,7 +37,7 @@ function factsOf(task: RetryTask, now: number): readonly (readonly [string, stri
     ['created by', task.createdBy],
     ['policy', `${task.policyId}@${task.policyVersion}`],
     ['key', task.idempotencyKey],
-    ['body', `${task.bodyBytes} bytes${task.bodyRef === undefined ? '' : `, ${task.bodyRef}`}`],
+    ['body', `${sayBytes(task.bodyBytes)}${task.bodyRef === undefined ? '' : `, ${task.bodyRef}`}`],
     ['callback', task.callbackUrl],
     ...Object.entries(task.headers).map(([name, value]) => ['header', `${name}: ${value}`] as const),
     ...Object.entries(metadata ?? {}).map(([name, value]) => ['metadata', `${name}=${value}`] as const),
@@ -50,20 +51,37 @@ function sayEnd({ outcome, errorCode, errorMessage }: NonNullable<RetryTask['las
   return `${[outcome, errorCode].filter(Boolean).join(' ')}${errorMessage === undefined ? '' : `: ${errorMessage}`}`
 }
 
+type Asking = Pick<RemoteCall, 'typed' | 'hasKey' | 'tenant'>
+
 /** What can be done with a task as it is, and about the gate that holds it. */
-export function nextFor(
-  { status, taskId, destination }: RetryTask,
-  typed: (...words: readonly string[]) => string,
-  hold?: Hold,
-): readonly string[] {
+export function nextFor({ status, taskId, destination }: RetryTask, asking: Asking, hold?: Hold): readonly string[] {
+  const { typed } = asking
   const gates = gatesOf(hold)
-  const verbs = NEXT[status].filter(verb => !(verb === 'attempt-now' && gates.some(isForEveryAttempt)))
+  const isOthers = gates.some(gate => isOperatorsAlone(gate, asking))
+  const isInVain = isOthers || gates.some(isForEveryAttempt)
+  const verbs = NEXT[status].filter(verb => !(verb === 'attempt-now' && isInVain))
   const lines = [
-    ...gates.flatMap(gate => openGate(gate, destination, typed) ?? []),
+    ...(isOthers ? [typed('tasks', 'watch', taskId)] : []),
+    ...gates.flatMap(gate => (isOperatorsAlone(gate, asking) ? [] : (openGate(gate, destination, typed) ?? []))),
     ...(gates.some(isOpenByItself) ? waitOrClose(taskId, destination, typed) : []),
     ...verbs.map(verb => typed('tasks', verb, taskId)),
   ]
   return [...new Set(lines)]
+}
+
+/** What is to be known before one of these is typed. */
+export function sayBefore(hold: Hold | undefined, asking: Asking): string | undefined {
+  const gates = gatesOf(hold)
+  if (gates.some(gate => isOperatorsAlone(gate, asking)))
+    return "An operator has shut this gate: only an operator's key opens it, or passes it."
+  return gates.some(isOpenByItself)
+    ? 'The breaker closes by itself once probes succeed; close it by hand only if you know that the target is back.'
+    : undefined
+}
+
+/** Whoever has no key, or names a tenant, is one; of a key nobody knows whose it is. */
+function isOperatorsAlone({ isByOperator }: Hold, { hasKey, tenant }: Asking): boolean {
+  return isByOperator === true && hasKey && tenant === undefined
 }
 
 /** An attempt by hand passes a pause, and goes before others; what is shut for every attempt it cannot pass. */

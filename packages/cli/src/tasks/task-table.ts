@@ -9,15 +9,15 @@ interface TableOf {
   readonly tenant?: string | undefined
 }
 
-/** One line for each task: what it is, and what comes next. Where there is little room, how it goes before where to. */
+/** One line for each task: what it is, and what comes next. Where there is little room, where to and how it went: an id alone tells nothing. */
 export function taskTable(tasks: readonly RetryTask[], { now, tenant }: TableOf): Table {
   return {
     columns: [
       { name: 'taskId' },
       { name: 'status' },
-      { name: 'destination', isProse: true, dropOrder: 4 },
+      { name: 'destination', isProse: true },
       { name: 'last', field: 'errorCode', isProse: true },
-      { name: 'attempts', field: 'attemptNumber', align: 'right' },
+      { name: 'attempts', field: 'attemptNumber', align: 'right', dropOrder: 4 },
       { name: 'next', field: 'nextAttemptAt', dropOrder: 5 },
       { name: 'ended', field: 'endedAt', dropOrder: 3 },
       { name: 'call', field: 'targetUrl', dropOrder: 2 },
