@@ -154,10 +154,28 @@ describe('keys', () => {
       stdout.split('\n').every(line => line.length <= 80),
       stdout,
     )
-    assert.match(stdout, /^AT +BY +ACTION +SUBJECT +REASON +TENANT\n/)
-    assert.match(stdout, /\n\d\d-\d\d \d\d:\d\d:\d\d +first +destination\.pause +https:\/\/\S+ +INC-2231 +acme\n/)
+    assert.match(
+      stdout,
+      /^[\d-]+ [\d:]+ {2}destination\.pause {2}by first {2}for acme\n {4}https:\/\/\S+ {2}INC-2231\n/,
+    )
+    const wide = (await service.atTerminal(['audit', '--all', ...asAdmin], { columns: 120 })).stdout
+    assert.match(wide, /^AT +BY +ACTION +SUBJECT +REASON +TENANT\n/)
+    assert.match(wide, /\n\d\d-\d\d \d\d:\d\d:\d\d +first +destination\.pause +https:\/\/\S+ +INC-2231 +acme\n/)
     const rows = await service.inPipe(['audit', '--all', ...asAdmin])
     assert.doesNotMatch(rows.stdout, /\tfirst\t/, 'programs get ids')
+  })
+
+  it('stand there with ids that can be copied, at 80 columns too, and for programs with whether an operator has it', async () => {
+    const { service, asAdmin } = await aLockedService()
+    const submit = ['tasks', 'submit', `${service.url}/_flaky/200`, '--delay', '1h', '--json', ...asAdmin]
+    const { taskId } = JSON.parse((await service.inPipe(submit)).stdout) as { taskId: string }
+    await service.inPipe(['tasks', 'cancel', taskId, '--yes', ...asAdmin])
+    const { stdout } = await service.atTerminal(['audit', ...asAdmin], { columns: 80 })
+    assert.ok(stdout.includes(taskId), stdout)
+    assert.ok(stdout.split('\n').every(line => line.length <= 80))
+    const [heading, row] = (await service.inPipe(['keys', 'list', ...asAdmin])).stdout.split('\n')
+    const at = heading!.split('\t').indexOf('isOperator')
+    assert.equal(row!.split('\t')[at], 'true')
   })
 
   it('are called by their names wherever somebody’s order is shown', async () => {

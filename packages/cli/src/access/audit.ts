@@ -1,12 +1,14 @@
 import type { AuditEntry } from '@secondwind/client'
-import type { Command } from '../command.ts'
+import type { Answer, Command } from '../command.ts'
 import { given } from '../input/given.ts'
 import { instant } from '../input/read-instant.ts'
 import { isOn, optional, readOptions, text } from '../input/read-options.ts'
 import { sayMoment } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS, listProblems } from '../remote/listing.ts'
 import { remoteCommand } from '../remote/remote-command.ts'
-import type { Table } from '../terminal/table.ts'
+import { wrap } from '../terminal/page.ts'
+import { showTable, type Table } from '../terminal/table.ts'
+import { visible } from '../terminal/visible.ts'
 import { ACTIONS, tellUnknownAction } from './actions.ts'
 import { actorCell, namesOf, type NameOfActor } from './who.ts'
 
@@ -34,31 +36,49 @@ export const auditCommand: Command = remoteCommand({
       all: isOn,
     }
     const { all, ...filter } = readOptions(call.options, readers, listProblems(call.options))
+    const namesIn = (entries: readonly AuditEntry[]): Promise<NameOfActor> =>
+      namesOf(
+        entries.map(({ actor }) => actor),
+        call,
+      )
     const listed = {
       listing: call.client.audit({ ...given(filter), ...(all && { all }) }),
       idOf: ({ auditId }: AuditEntry) => auditId,
-      tableOf: async (entries: readonly AuditEntry[]) =>
-        auditTable(
-          entries,
-          await namesOf(
-            entries.map(({ actor }) => actor),
-            call,
-          ),
-        ),
+      tableOf: async (entries: readonly AuditEntry[]) => auditTable(entries, await namesIn(entries)),
+      showOf: async (entries: readonly AuditEntry[]) => auditPage(entries, await namesIn(entries)),
       noun: 'entries match',
     }
     return answerList(call, listed, entries => tellUnknownAction(entries, filter.action, call))
   },
 })
 
+/** A line for each where that fits; else two, for none of it may be left out. */
+function auditPage(entries: readonly AuditEntry[], nameOf: NameOfActor): Answer['show'] {
+  const isOfMany = new Set(entries.map(({ tenant }) => tenant)).size > 1
+  return page => {
+    const table = showTable(auditTable(entries, nameOf), page)
+    const [, ...rows] = table.split('\n')
+    if (rows.every(row => row.length <= page.columns)) return table
+    return entries
+      .map(({ at, actor, action, subject, reason, tenant }) => {
+        const whose = isOfMany ? `  for ${tenant}` : ''
+        const why = reason === undefined ? '' : `  ${reason}`
+        const lines = [`${sayMoment(at)}  ${action}  by ${nameOf(actor)}${whose}`, `    ${subject}${why}`]
+        return lines.map(line => wrap(visible(line), page.columns, '    ')).join('\n')
+      })
+      .join('\n')
+  }
+}
+
 function auditTable(entries: readonly AuditEntry[], nameOf: NameOfActor): Table {
   const tenants = new Set(entries.map(({ tenant }) => tenant))
   return {
     columns: [
       { name: 'at' },
-      { name: 'by', field: 'actor', isProse: true },
+      // Ids are to be copied: they are never broken.
+      { name: 'by', field: 'actor' },
       { name: 'action' },
-      { name: 'subject', isProse: true },
+      { name: 'subject' },
       { name: 'reason', isProse: true },
       // One that they all share tells nothing.
       { name: 'tenant', ...(tenants.size < 2 && { dropOrder: 1 }) },

@@ -9,7 +9,7 @@ import { CONNECTION_OPTIONS } from '../remote/connection.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
-import type { Table } from '../terminal/table.ts'
+import { unsaid, type Table } from '../terminal/table.ts'
 import { findListed } from './find-listed.ts'
 import { actorCell, sayingMakers, type SayingWho } from './who.ts'
 import { answerOnce, placeFor, WRITE_OPTION } from './shown-once.ts'
@@ -70,6 +70,7 @@ function keyTable(keys: readonly Key[], { now, nameOf }: SayingWho): Table {
       { name: 'created', field: 'createdAt', dropOrder: 2 },
       { name: 'by', field: 'createdBy', dropOrder: 1 },
       { name: 'overlapsUntil', isOnlyData: true },
+      { name: 'isOperator', isOnlyData: true },
     ],
     rows: keys.map(key => [
       key.keyId,
@@ -80,6 +81,7 @@ function keyTable(keys: readonly Key[], { now, nameOf }: SayingWho): Table {
       whenCell(key.createdAt, now),
       actorCell(key.createdBy, nameOf),
       key.overlapsUntil ?? '',
+      unsaid(key.isOperator),
     ]),
   }
 }

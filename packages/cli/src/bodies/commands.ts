@@ -6,6 +6,7 @@ import type { Command } from '../command.ts'
 import { usageFailure } from '../failure.ts'
 import { readBytes } from '../input/read-bytes.ts'
 import { optional, readOptions, text } from '../input/read-options.ts'
+import { sayBytes } from '../output/say-bytes.ts'
 import { outputPath } from '../output/output-file.ts'
 import { remoteCommand } from '../remote/remote-command.ts'
 
@@ -25,7 +26,7 @@ const putCommand: Command = remoteCommand({
     return {
       data: body,
       show: () => body.bodyRef,
-      verdict: `${body.sizeBytes} bytes of ${body.contentType}; without a task that names them they are gone after a day.`,
+      verdict: `${sayBytes(body.sizeBytes)} of ${body.contentType}; without a task that names them they are gone after a day.`,
       next: [typed('tasks', 'submit', 'https://api.example/charge', '--body-ref', body.bodyRef)],
     }
   },
@@ -49,7 +50,7 @@ const getCommand: Command = remoteCommand({
     if (write !== undefined)
       return {
         data: facts,
-        show: () => `${bytes.length} bytes are in ${write}`,
+        show: () => `${sayBytes(bytes.length)} ${bytes.length === 1 ? 'is' : 'are'} in ${write}`,
         files: [{ path: write, content: () => bytes, isSecret: true }],
       }
     const isText = isUtf8(bytes)

@@ -38,13 +38,15 @@ const listCommand: Command = remoteCommand({
 
 function destinationTable(destinations: readonly Destination[], { clock, tenant }: RemoteCall): Table {
   const now = clock.now()
+  // One that somebody holds, or that is not shut as it should be, is perhaps the cause of what is looked for.
+  const areClosed = destinations.every(({ breaker = 'closed' }) => breaker === 'closed')
   return {
     columns: [
       { name: 'destination' },
       { name: 'retries now', field: 'recentRetryShare', align: 'right' },
       { name: 'backlog', align: 'right' },
       { name: 'held by', field: 'hold' },
-      { name: 'breaker', dropOrder: 5 },
+      { name: 'breaker', ...(areClosed && { dropOrder: 5 }) },
       { name: 'in flight', field: 'inFlight', align: 'right', dropOrder: 4 },
       { name: 'first due', field: 'oldestDueAt', dropOrder: 6 },
       { name: 'exhausted', align: 'right', dropOrder: 3 },

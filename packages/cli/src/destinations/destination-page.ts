@@ -129,7 +129,7 @@ function factsOf(one: Destination, now: number): readonly Fact[] {
     ['held by', one.hold && sayHold(one.hold, now)],
     ['retries held by', one.retryHold && sayHold(one.retryHold, now)],
     ['breaker', one.breaker],
-    ['in flight', `${one.inFlight}${one.limit === undefined ? '' : ` of ${Math.floor(one.limit)} at once`}`],
+    ['in flight', sayInFlight(one)],
     ['retry budget', one.budgetBalance === undefined ? undefined : `${one.budgetBalance} may start now`],
     ['backlog', String(one.backlog)],
     ['first due', one.oldestDueAt === undefined ? undefined : sayWhen(one.oldestDueAt, now)],
@@ -140,6 +140,12 @@ function factsOf(one: Destination, now: number): readonly Fact[] {
     ['exhausted', String(one.exhausted)],
     ['cancelled', String(one.cancelled)],
   ]
+}
+
+/** While nothing may begin, how many could at once is how it will come back, and no limit that is in force. */
+function sayInFlight({ inFlight, limit, hold }: Destination): string {
+  const isShut = hold !== undefined && ['paused', 'kill-switch', 'breaker-open'].includes(hold.reason)
+  return `${inFlight}${limit === undefined || isShut ? '' : ` of ${Math.floor(limit)} at once`}`
 }
 
 /** What retrying costs now: what there ever was, below, says nothing of this hour. */

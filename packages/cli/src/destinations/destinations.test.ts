@@ -67,9 +67,14 @@ describe('a destination that was stopped', () => {
     await client.waitFor((await aTask('200')).taskId)
     await client.destinations.pause(url, { reason: 'INC-2231' })
     await client.destinations.force(url, { breaker: 'closed' })
+    await client.destinations.put(url, { limits: { rateLimit: { perSecond: 20 } } })
     const { taskId } = await aTask('200')
     await client.destinations.drain(url)
-    const { stderr } = await type(['destinations', 'get', url])
+    const { stdout, stderr } = await type(['destinations', 'get', url])
+    assert.match(stdout, /^ {2}limits +20\/s, since/m)
+    assert.match(stdout, /^ {2}in flight +0$/m, 'how it will come back is no limit yet')
+    const list = await type(['destinations', 'list'], { columns: 66 })
+    assert.match(list.stdout, / BREAKER[^]* forced-closed\n/, 'it is perhaps the cause')
     const lines = [...stderr.matchAll(/secondwind (.*) --url/g)].map(([, words]) => words)
     assert.deepEqual(lines, [
       `tasks attempt-now ${taskId} --wait 30s`,
