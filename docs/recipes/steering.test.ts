@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
-import { createClient, followControls } from '@secondwind/client'
+import { createClient } from '@secondwind/client'
+// #region follow-import
+import { followControls } from '@secondwind/client'
+// #endregion
 import { retry } from '@secondwind/resilience'
 import { describe, it, onTestFinished, vi } from 'vitest'
 import { aService, aTarget } from './service.test-kit.ts'

@@ -239,7 +239,8 @@ async function listen(
   giveUp: () => Promise<void>,
 ): Promise<string> {
   try {
-    return await api.listen({ host, port })
+    // Of an address that is open to others it names each that this machine has; what was asked for stands beside it.
+    return await api.listen({ host, port, listenTextResolver: address => `listening on ${host}: ${address}` })
   } catch (error) {
     await api.close()
     await giveUp()

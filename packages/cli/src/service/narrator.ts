@@ -48,3 +48,28 @@ function sayDone(verb: TaskOperated['verb'], status: TaskOperated['status']): st
 function sayAge(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`
 }
+
+/** A line of the log as people read it; what cannot be read stays as it is. */
+export function sayLogLine(line: string): string {
+  try {
+    const { level, msg, code, method, route, detail, err } = JSON.parse(line) as LogLine
+    const where = method === undefined ? [] : [`${method} ${route}`]
+    const why = [detail ?? err?.message ?? []].flat()
+    return `${level >= ERROR ? 'error' : 'warning'} ${[code ?? [], msg, ...where].flat().join('  ')}${why.map(text => `: ${text}`).join('')}\n`
+  } catch {
+    return line
+  }
+}
+
+/** As pino numbers them. */
+const ERROR = 50
+
+interface LogLine {
+  readonly level: number
+  readonly msg: string
+  readonly code?: string
+  readonly method?: string
+  readonly route?: string
+  readonly detail?: string
+  readonly err?: { readonly message: string }
+}

@@ -7,7 +7,7 @@ import { retyped, typed, typedWith } from '../input/typed.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { introduce } from './introduction.ts'
 import { lossyOutput } from './lossy-output.ts'
-import { narrate } from './narrator.ts'
+import { narrate, sayLogLine } from './narrator.ts'
 import { problemsOfUnknown, SETTING_OPTIONS, settingsOf } from './settings.ts'
 import { untilAskedToEnd } from './signals.ts'
 
@@ -46,7 +46,7 @@ function voiceOf(isForPeople: boolean, terminal: Terminal): Omit<ServiceOptions,
   const { write, lostLines } = lossyOutput(terminal)
   if (!isForPeople) return { log: write, lostLogLines: lostLines, logLevel: 'info' }
   const events = narrate({ write, out: terminal.out })
-  return { log: terminal.tell, lostLogLines: lostLines, logLevel: 'error', events }
+  return { log: line => terminal.tell(sayLogLine(line)), lostLogLines: lostLines, logLevel: 'error', events }
 }
 
 async function start(options: ServiceOptions, call: Call): Promise<Service> {

@@ -72,15 +72,19 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
         secrets: [{ secret }],
       }
       refuseShutOut(caller, keys)
+      const secretId = randomBytes(SECRET_ID_BYTES).toString('hex')
       const written = await store.writeRecord({
         kind: 'secret',
-        id: randomBytes(SECRET_ID_BYTES).toString('hex'),
+        id: secretId,
         tenant: caller.tenant,
         document: { ...document },
         ifVersion: 0,
         most: MOST_SECRETS,
         isNameUnique: true,
-        audit: lineBy(caller, { tenant: caller.tenant, action: 'secret.create', subject: name, reason }),
+        audit: {
+          ...lineBy(caller, { tenant: caller.tenant, action: 'secret.create', subject: secretId, reason }),
+          details: { destination: name },
+        },
       })
       if (written.kind === 'full')
         throw new Refusal('too-many', { detail: `There are ${MOST_SECRETS} secrets already.` })
@@ -144,10 +148,10 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
           ...lineBy(callerOf(request), {
             tenant: record.tenant,
             action: 'secret.rotate',
-            subject: subjectOf(document),
+            subject: record.id,
             reason,
           }),
-          details: { overlapMs },
+          details: { destination: document.name, overlapMs },
         },
       })
       await secrets.load()
@@ -172,14 +176,10 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
     },
     async (request, reply) => {
       const record = await ownSecret(request, context)
-      const subject = subjectOf(documentOf<SecretDocument>(record))
-      const { tenant } = record
-      const audit = lineBy(callerOf(request), {
-        tenant,
-        action: 'secret.delete',
-        subject,
-        reason: request.query.reason,
-      })
+      const { name } = documentOf<SecretDocument>(record)
+      const { id: subject, tenant } = record
+      const line = { tenant, action: 'secret.delete', subject, reason: request.query.reason } as const
+      const audit = { ...lineBy(callerOf(request), line), details: { destination: name } }
       await replaceRecord(context, request, { what: 'secret', record, document: null, audit })
       await secrets.load()
       return reply.send(secretView(record))
@@ -218,8 +218,4 @@ function secretView(record: OperatorRecord): Secret {
     ...(overlapsUntil !== undefined && { overlapsUntil }),
     version: record.version,
   }
-}
-
-function subjectOf({ destination = 'all' }: SecretDocument): string {
-  return destination
 }
