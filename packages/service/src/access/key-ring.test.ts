@@ -24,6 +24,26 @@ function setting(adminKey?: string) {
 }
 
 describe('a ring of keys', () => {
+  it('has no key back that was revoked while an earlier reading was under way', async () => {
+    const { clock, store, add } = setting()
+    const { keyId: id, ...text } = await add('acme', ['read'])
+    const held: (() => void)[] = []
+    const records: typeof store.records = async ask => {
+      const page = await store.records(ask)
+      if (ask.kind === 'key' && held.length === 0) await new Promise<void>(resolve => held.push(resolve))
+      return page
+    }
+    const ring = new KeyRing({ store: { records }, now: () => clock.now() })
+    const earlier = ring.load()
+    while (held.length === 0) await Promise.resolve()
+    await store.writeRecord({ kind: 'key', id, tenant: 'acme', document: null, ifVersion: 1 })
+    const later = ring.load()
+    held[0]!()
+    await Promise.all([earlier, later])
+    assert.equal(ring.callerWith(writeKey({ keyId: id, ...text })), undefined)
+    assert.equal(ring.isInForce, true)
+  })
+
   it('is in force with its first key, and stays so when that has expired', async () => {
     const { ring, add, clock } = setting()
     await ring.load()

@@ -9,6 +9,7 @@
 import { documentOf, type OperatorRecord, type OperatorStore } from '../stores/task-store.ts'
 import { ADMIN_CALLER, DEFAULT_TENANT, scopesOf, type Caller } from './caller.ts'
 import { everyRecord } from '../stores/every-record.ts'
+import { Rereading } from '../stores/rereading.ts'
 import { EVERY_TENANT } from '../task/lane.ts'
 import type { KeyDocument } from './documents.ts'
 import { hashOf, isSameHash, readKey } from './key-text.ts'
@@ -31,6 +32,7 @@ export class KeyRing {
   #keys: ReadonlyMap<string, KnownKey> = new Map()
   #tenants: ReadonlySet<string> = new Set()
   #hasHadKeys = false
+  readonly #reading = new Rereading(() => this.#readAll())
 
   constructor(options: KeyRingOptions) {
     this.#options = options
@@ -42,12 +44,8 @@ export class KeyRing {
     return this.#adminHash !== undefined || this.#hasHadKeys
   }
 
-  async load(): Promise<void> {
-    const { store } = this.#options
-    const [keys, tenants] = await Promise.all([everyRecord(store, 'key'), everyRecord(store, 'tenant')])
-    this.#keys = new Map(keys.map(record => [record.id, keyOf(record)]))
-    this.#tenants = new Set(tenants.map(({ id }) => id))
-    this.#hasHadKeys ||= keys.length > 0
+  load(): Promise<void> {
+    return this.#reading.anew()
   }
 
   hasTenant(tenant: string): boolean {
@@ -86,6 +84,14 @@ export class KeyRing {
       ([id, { caller, document }]) =>
         id !== keyId && caller.isOperator && caller.scopes.has('admin') && document.expiresAt === undefined,
     )
+  }
+
+  async #readAll(): Promise<void> {
+    const { store } = this.#options
+    const [keys, tenants] = await Promise.all([everyRecord(store, 'key'), everyRecord(store, 'tenant')])
+    this.#keys = new Map(keys.map(record => [record.id, keyOf(record)]))
+    this.#tenants = new Set(tenants.map(({ id }) => id))
+    this.#hasHadKeys ||= keys.length > 0
   }
 
   /** When a text of the key ends, as part of a rotation or with the key; undefined when it is none, or none any more. */

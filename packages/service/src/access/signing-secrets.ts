@@ -1,26 +1,22 @@
 import { documentOf, type OperatorStore } from '../stores/task-store.ts'
 import type { SecretDocument, SigningSecret } from './documents.ts'
 import { everyRecord } from '../stores/every-record.ts'
+import { Rereading } from '../stores/rereading.ts'
 
 /** The secrets that deliveries are signed with, at hand: a destination's own before its tenant's. */
 export class SigningSecrets {
   readonly #store: Pick<OperatorStore, 'records'>
   readonly #now: () => number
   #secrets: ReadonlyMap<string, readonly SigningSecret[]> = new Map()
+  readonly #reading = new Rereading(() => this.#readAll())
 
   constructor(store: Pick<OperatorStore, 'records'>, now: () => number) {
     this.#store = store
     this.#now = now
   }
 
-  async load(): Promise<void> {
-    const records = await everyRecord(this.#store, 'secret')
-    this.#secrets = new Map(
-      records.map(record => {
-        const { destination = '', secrets } = documentOf<SecretDocument>(record)
-        return [placeOf(record.tenant, destination), secrets]
-      }),
-    )
+  load(): Promise<void> {
+    return this.#reading.anew()
   }
 
   /** Whether there is one for the destination itself; left out: for all of the tenant's. */
@@ -35,6 +31,16 @@ export class SigningSecrets {
     if (known === undefined) return NONE
     const now = this.#now()
     return known.flatMap(({ secret, until = Infinity }) => (now < until ? secret : []))
+  }
+
+  async #readAll(): Promise<void> {
+    const records = await everyRecord(this.#store, 'secret')
+    this.#secrets = new Map(
+      records.map(record => {
+        const { destination = '', secrets } = documentOf<SecretDocument>(record)
+        return [placeOf(record.tenant, destination), secrets]
+      }),
+    )
   }
 }
 

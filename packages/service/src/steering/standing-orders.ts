@@ -1,5 +1,6 @@
 import { checkLane } from '@secondwind/resilience/rules'
 import { everyRecord } from '../stores/every-record.ts'
+import { Rereading } from '../stores/rereading.ts'
 import { documentOf, type OperatorRecord, type OperatorStore, type RecordKind } from '../stores/task-store.ts'
 import type { Control } from '../task/control.ts'
 import { laneInputOf, type DestinationSettings, type Standing } from '../task/destination-settings.ts'
@@ -52,9 +53,7 @@ export class StandingOrders {
   #names: ReadonlyMap<string, string> = new Map()
   #version: number | undefined
   #readings = 0
-  /** The reading that was begun last, and the one that will follow it. */
-  #reading: Promise<boolean> | undefined
-  #next: Promise<boolean> | undefined
+  readonly #reading = new Rereading(() => this.#readAll())
 
   constructor(options: StandingOrdersOptions) {
     this.#options = options
@@ -122,21 +121,9 @@ export class StandingOrders {
     return true
   }
 
-  /**
-   * For whoever has just written: what was acknowledged before is known when this resolves to true. A reading that is under
-   * way may have begun too early; the next one serves all who came meanwhile, however many orders they gave.
-   */
+  /** For whoever has just written: what was acknowledged before is known when this resolves to true. */
   refresh(): Promise<boolean> {
-    this.#next ??= this.#readNext()
-    return this.#next
-  }
-
-  async #readNext(): Promise<boolean> {
-    // Whether it failed is told to those who wait for it.
-    await this.#reading?.catch(() => undefined)
-    this.#reading = this.#next
-    this.#next = undefined
-    return this.#readAll()
+    return this.#reading.anew()
   }
 
   async #readAll(): Promise<boolean> {

@@ -30,6 +30,14 @@ async function hold(port: number, { path, key, body, type = 'application/json' }
   }
 }
 
+/** Whoever comes to it says so, and waits until it is opened. */
+function door() {
+  let [reached, open] = [(): void => {}, (): void => {}]
+  const reading = new Promise<void>(resolve => (reached = resolve))
+  const opened = new Promise<void>(resolve => (open = resolve))
+  return { reached, reading, open, opened }
+}
+
 const idOf = (key: string): string => key.split('_')[1]!
 
 describe('a key that is revoked while its request arrives', () => {
@@ -70,10 +78,7 @@ describe('a key that is revoked while its request arrives', () => {
   it('is looked at again right before what opens or shuts doors is written', async () => {
     const clock = virtualClock()
     const store = openMemoryStore({ clock })
-    let reached = (): void => {}
-    const reading = new Promise<void>(resolve => (reached = resolve))
-    let open = (): void => {}
-    const opened = new Promise<void>(resolve => (open = resolve))
+    const { reached, reading, open, opened } = door()
     let isSlow = false
     const record: typeof store.record = async name => {
       const found = await store.record(name)
@@ -94,5 +99,26 @@ describe('a key that is revoked while its request arrives', () => {
     assert.equal((await served.as('DELETE', `/keys/${idOf(key)}`, { key: operator })).status, 200)
     open()
     assert.deepEqual([(await rotated).status, (await rotated).json.code], [401, 'key-unknown'])
+  })
+
+  it('is shown nothing of what was read for it meanwhile', async () => {
+    const clock = virtualClock()
+    const store = openMemoryStore({ clock })
+    const { reached, reading, open, opened } = door()
+    const list: typeof store.list = async ask => {
+      reached()
+      await opened
+      return store.list(ask)
+    }
+    const served = await guarded({ clock, store: { ...store, list } })
+    const { operator } = served
+    await served.addTenant('acme')
+    const key = await served.keyFor('acme', 'read')
+    const [listed, operators] = [key, operator].map(each => served.as('GET', '/retry-tasks', { key: each }))
+    await reading
+    assert.equal((await served.as('DELETE', `/keys/${idOf(key)}`, { key: operator })).status, 200)
+    open()
+    assert.deepEqual([(await listed!).status, (await listed!).json.code], [401, 'key-unknown'])
+    assert.equal((await operators!).status, 200)
   })
 })

@@ -12,7 +12,10 @@ const LONGEST_URL = 8_192
 
 type Guarded = Pick<ApiContext, 'allow' | 'keys'>
 
-/** Looks at every request of the routes that follow, before a byte of its body is read, and at its key once more behind the last. */
+/**
+ * Looks at every request of the routes that follow, before a byte of its body is read, and at its key once more behind the
+ * last, and before what was read is answered.
+ */
 export function guardRequests(api: FastifyInstance, context: Guarded): void {
   api.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id)
@@ -31,9 +34,16 @@ export function guardJsonRequests(api: FastifyInstance, context: Guarded): void 
 }
 
 function lookAgain(api: FastifyInstance, { keys }: Guarded): void {
-  api.addHook('preValidation', (request, _, done) => {
+  const refusalOf = (request: FastifyRequest): Refusal | undefined => {
     const isAnybodys = accessOf(request.routeOptions.schema).scope === 'none'
-    done(isAnybodys ? undefined : shutOut(callerOf(request), keys))
+    return isAnybodys ? undefined : shutOut(callerOf(request), keys)
+  }
+  api.addHook('preValidation', (request, _, done) => done(refusalOf(request)))
+  // A list waits for its turn: what was read for whoever was shut out meanwhile is shown to nobody. What was written is.
+  api.addHook('preSerialization', (request, { statusCode }, answer, done) => {
+    const isRead = request.method === 'GET' && statusCode < 400
+    const refusal = isRead ? refusalOf(request) : undefined
+    return refusal === undefined ? done(null, answer) : done(refusal)
   })
 }
 
