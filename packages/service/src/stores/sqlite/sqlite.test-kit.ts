@@ -8,6 +8,9 @@ import { openSqliteStore } from './sqlite-store.ts'
 // Each store starts threads, and each thread would read its modules from sources anew.
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'secondwind-compiled')
 
+/** So few that every exam files some. */
+const FILED_TOGETHER = 3
+
 /** A directory that is gone after the test. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'secondwind-'))
@@ -22,7 +25,7 @@ export function openTemporarySqliteStore(options: StoreOptions): Promise<OpenedS
 
 /** What is in the directory, or an empty store. */
 export async function openIn(directory: string, { clock }: StoreOptions): Promise<OpenedStore> {
-  const store = await openSqliteStore({ directory, clock })
+  const store = await openSqliteStore({ directory, clock, filedTogether: FILED_TOGETHER })
   return {
     store,
     isShared: true,

@@ -5,6 +5,7 @@ import { openFile } from './file/file.ts'
 import { createDeadLetterList } from './reader/dead-letters.ts'
 import { createList } from './reader/list.ts'
 import { createPages } from './reader/pages.ts'
+import { readRowsOfTasks } from './rows/rows-of-tasks.ts'
 import { temporaryDirectory } from './sqlite.test-kit.ts'
 import { createWriter } from './writer/writer.ts'
 
@@ -22,9 +23,10 @@ describe('no statement', () => {
       write: sql => (statements.push(sql), connection.write(sql)),
     }
     createWriter(noting)
-    createPages(noting)
-    createList(noting)
-    createDeadLetterList(noting)
+    const rows = readRowsOfTasks(noting)
+    createPages(noting, rows)
+    createList(noting, rows)
+    createDeadLetterList(noting, rows)
     assert.ok(statements.length > 60)
     for (const sql of statements) {
       const plan = connection.rows<[number, number, number, string]>(`explain query plan ${sql}`)()

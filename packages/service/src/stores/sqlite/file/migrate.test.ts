@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, it, onTestFinished } from 'vitest'
 import { causeIdOf } from '../../cause-id.ts'
+import { readRowsOfTasks } from '../rows/rows-of-tasks.ts'
 import { temporaryDirectory } from '../sqlite.test-kit.ts'
 import { createCallbacks } from '../tables/callbacks.ts'
 import { createReplays } from '../tables/replays.ts'
@@ -64,6 +65,32 @@ describe('migrations', () => {
       items.map(({ taskId }) => taskId),
       ['first', 'second'],
     )
+  })
+
+  it('file the log of before by its tasks, where an index had it', () => {
+    const file = connection()
+    migrate(file, 'path', MIGRATIONS.slice(0, 11))
+    const insert =
+      file.write(`insert into log (log_id, seq, at, status, version, attempt_id, generation, attempt_number,
+      lost_count, started_at, previous_delay_ms, expires_at) values (?, ?, 0, 'PENDING', 1, 0, 1, 0, 0, 0, 0, 0)`)
+    for (const [logId, seq] of [
+      [1, 7],
+      [2, 3],
+      [5, 7],
+    ] as const)
+      insert(logId, seq)
+    migrate(file, 'path')
+    const rows = readRowsOfTasks(file)
+    rows.catchUp()
+    assert.deepEqual(
+      [7, 3, 4].map(seq => rows.newestOf(seq)),
+      [5, 2, undefined],
+    )
+    assert.deepEqual(file.rows('select seq, log_id from filed')(), [
+      [3, 2],
+      [7, 1],
+      [7, 5],
+    ])
   })
 
   it('leave a file as it was when one of them fails, whichever went well before it', () => {

@@ -15,6 +15,8 @@ export type Migration = string | ((connection: Connection) => void)
  *     └────► task ◄──────── lease         under way: gone with its settle or release
  *              ▲
  *              └─────────── log           what became of it, step by step; dead: those that were given up
+ *                            ▲
+ *                          filed          which rows of the log are whose, but for the newest
  *
  *  1. A task's row never changes. Its newest row in `log` says what it is; without one it is as it was accepted.
  *  2. An unfinished task has a row in `due` or one in `lease`, never both; a finished one has neither.
@@ -154,4 +156,18 @@ export const MIGRATIONS: readonly Migration[] = [
 
   // Whose key brought it: when one has leaked, what was done with it can be found.
   'alter table task add column created_by text',
+
+  // By task, the rows of the log up to one of them; those behind it are found by whoever reads. An index was written for each
+  // settle, at another place each time.
+  `
+  create table filed (
+    seq integer not null,
+    log_id integer not null,
+    primary key (seq, log_id)
+  ) without rowid;
+  insert into filed select seq, log_id from log order by seq, log_id;
+  drop index log_of_task;
+  alter table store add column filed_up_to integer not null default 0;
+  update store set filed_up_to = (select coalesce(max(log_id), 0) from log);
+  `,
 ]

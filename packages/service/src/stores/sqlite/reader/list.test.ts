@@ -4,6 +4,7 @@ import { queueKey } from '../../../task/lane.ts'
 import { LANE, newTask, PARTITION, QUEUE, TENANT } from '../../conformance/tasks.test-kit.ts'
 import type { TaskFilter } from '../../task-store.ts'
 import { openFile } from '../file/file.ts'
+import { readRowsOfTasks } from '../rows/rows-of-tasks.ts'
 import { newRow } from '../rows/task-rows.ts'
 import { temporaryDirectory } from '../sqlite.test-kit.ts'
 import { commit, type Call } from '../writer/commit.ts'
@@ -32,7 +33,9 @@ function manyTasks({ dead = 0 } = {}) {
   // Thirty by thirty, the oldest first, each half a minute after those before.
   const queue = { partition: PARTITION, steward: 'mine', lane: LANE, queue: queueKey(QUEUE), limit: 30 }
   for (let n = 0; n < dead; n += 30) commit(writer, { now: START + n * 1_000, calls: [['expire', queue]] }, path)
-  const list = createList(connection)
+  const rows = readRowsOfTasks(connection)
+  rows.catchUp()
+  const list = createList(connection, rows)
   const pages = (filter: Partial<TaskFilter>, limit = 200): number[][] => {
     const found: number[][] = []
     let from: [number] | null | undefined

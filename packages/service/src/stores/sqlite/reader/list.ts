@@ -1,6 +1,7 @@
 import type { Task } from '../../../task/task.ts'
 import type { TasksPage } from '../../task-store.ts'
 import type { Connection } from '../file/connection.ts'
+import type { RowsOfTasks } from '../rows/rows-of-tasks.ts'
 import type { From, Slice } from '../rows/slice.ts'
 import { readWholeTasks } from '../rows/whole-tasks.ts'
 import { createWalk } from './walk.ts'
@@ -8,9 +9,9 @@ import { createWalk } from './walk.ts'
 export type List = (ask: From<TasksPage, [seq: number]>) => Slice<Task, [number]>
 
 /** Tasks as they arrived, the newest first. */
-export function createList(connection: Connection): List {
-  const walk = createWalk(connection, 'newest-first')
-  const whole = readWholeTasks(connection)
+export function createList(connection: Connection, rows: RowsOfTasks): List {
+  const walk = createWalk(connection, rows, 'newest-first')
+  const whole = readWholeTasks(connection, rows)
   return ask => {
     const { items, next } = walk(ask)
     return { items: items.map(seq => whole.bySeq(seq)!), next }

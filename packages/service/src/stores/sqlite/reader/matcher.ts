@@ -1,11 +1,12 @@
 import { laneOf } from '../../../task/lane.ts'
 import type { TaskFilter } from '../../task-store.ts'
 import type { Connection } from '../file/connection.ts'
+import type { RowsOfTasks } from '../rows/rows-of-tasks.ts'
 import { readStandings } from '../rows/standing.ts'
 import { readWholeTasks } from '../rows/whole-tasks.ts'
 
 /** Whether a task is one of those asked for; what is cheap to read is read first. */
-export function createMatcher(connection: Connection): (seq: number, filter: TaskFilter) => boolean {
+export function createMatcher(connection: Connection, rows: RowsOfTasks): (seq: number, filter: TaskFilter) => boolean {
   const readBrief = connection.row<[lane: string, policyId: string, key: string, createdAt: number]>(
     `select lane.key, policy_id, coalesce(idempotency_key, task_id), created_at
      from task join lane using (lane_id) where seq = ?`,
@@ -13,8 +14,8 @@ export function createMatcher(connection: Connection): (seq: number, filter: Tas
   // It stands behind the body: read where it is asked for, and not otherwise.
   const readMaker = connection.row<[string | null]>('select created_by from task where seq = ?')
   const readLease = connection.row<[number]>('select 1 from lease where seq = ?')
-  const standingOf = readStandings(connection)
-  const whole = readWholeTasks(connection)
+  const standingOf = readStandings(connection, rows)
+  const whole = readWholeTasks(connection, rows)
 
   const isAccepted = (seq: number, filter: TaskFilter): boolean => {
     const [lane, policyId, key, createdAt] = readBrief(seq)!

@@ -16,6 +16,7 @@ import type {
 import type { Connection } from '../file/connection.ts'
 import { ATTEMPT_COLUMNS, attemptOf, type AttemptValues } from '../rows/attempt-rows.ts'
 import { policyOf, POLICY_COLUMNS, type PolicyRow } from '../rows/policy-rows.ts'
+import { ROWS_OF_TASK, type RowsOfTasks } from '../rows/rows-of-tasks.ts'
 import { cut, type From, type Slice } from '../rows/slice.ts'
 import { merge } from './merge.ts'
 import { behindLanesOf, createTenants } from './tenants.ts'
@@ -30,9 +31,9 @@ export interface Pages {
   policyVersions(ask: From<VersionsPage, [version: number]>): Slice<PolicyRecord, [number]>
 }
 
-export function createPages(connection: Connection): Pages {
+export function createPages(connection: Connection, rows: RowsOfTasks): Pages {
   return {
-    attempts: attemptPages(connection),
+    attempts: attemptPages(connection, rows),
     causes: causePages(connection),
     laneCounters: lanePages(connection),
     memories: memoryPages(connection),
@@ -41,14 +42,17 @@ export function createPages(connection: Connection): Pages {
   }
 }
 
-function attemptPages(connection: Connection): Pages['attempts'] {
+function attemptPages(connection: Connection, rows: RowsOfTasks): Pages['attempts'] {
+  const readSeq = connection.row<[number]>('select seq from task where task_id = ?')
   const read = connection.rows<[number, number, ...AttemptValues]>(
     `select log_id, generation, ${ATTEMPT_COLUMNS} from log
-     where seq = (select seq from task where task_id = ?) and log_id > ? and outcome is not null
-     order by log_id limit ?`,
+     where log_id in (${ROWS_OF_TASK}) and log_id > ?3 and outcome is not null
+     order by log_id limit ?4`,
   )
   return ({ taskId, from = [0], limit }) => {
-    const { items, next } = cut(read(taskId, ...from, limit + 1), limit, ([logId]) => [logId] as [number])
+    const seq = readSeq(taskId)?.[0] ?? 0
+    const page = read(seq, rows.looseOf(seq), ...from, limit + 1)
+    const { items, next } = cut(page, limit, ([logId]) => [logId] as [number])
     return { items: items.map(([, generation, ...values]) => attemptOf(taskId, generation, values)), next }
   }
 }

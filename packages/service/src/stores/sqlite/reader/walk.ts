@@ -1,5 +1,6 @@
 import type { TaskFilter } from '../../task-store.ts'
 import type { Connection } from '../file/connection.ts'
+import type { RowsOfTasks } from '../rows/rows-of-tasks.ts'
 import type { From, Slice } from '../rows/slice.ts'
 import { createMatcher } from './matcher.ts'
 import { createStretches } from './stretches.ts'
@@ -27,9 +28,9 @@ const STRIDE = 100
  * Walks from task to task, along the shortest way that the filter allows (a key, dead letters, leases, one lane, all), over
  * stretches in which there may be one, and looks at each. A place is the number of the last task that was looked at.
  */
-export function createWalk(connection: Connection, direction: Direction): Walk {
+export function createWalk(connection: Connection, rows: RowsOfTasks, direction: Direction): Walk {
   const waysOf = createWays(connection, direction)
-  const matches = createMatcher(connection)
+  const matches = createMatcher(connection, rows)
   const nextStretch = createStretches(connection, direction)
   const isDownward = direction === 'newest-first'
 

@@ -1,6 +1,7 @@
 import type { GiveUpReason } from '@secondwind/resilience'
 import type { TaskStatus } from '../../../task/task.ts'
 import type { Connection } from '../file/connection.ts'
+import type { RowsOfTasks } from './rows-of-tasks.ts'
 import { PROGRESS_COLUMNS, type ProgressRow } from './task-rows.ts'
 
 /** What the newest row of a task's log says it is; `PENDING` stands for under way, too, for a lease is not logged. */
@@ -39,17 +40,18 @@ type Row = [
 
 export type StandingOf = (seq: number) => Standing | undefined
 
-export function readStandings(connection: Connection): StandingOf {
-  const newest = connection.row<Row>(
+export function readStandings(connection: Connection, rows: RowsOfTasks): StandingOf {
+  const read = connection.row<Row>(
     `select log_id, at, status, reason, queue_id, due_at, version, token, settled_as, attempt_id, ${PROGRESS_COLUMNS}
-     from log where seq = ? order by log_id desc limit 1`,
+     from log where log_id = ?`,
   )
   const accepted = connection.row<Row>(
     `select 0, created_at, 'PENDING', null, queue_id, due_at, 1, null, null, 0, ${PROGRESS_COLUMNS}
      from task where seq = ?`,
   )
   return seq => {
-    const row = newest(seq) ?? accepted(seq)
+    const newest = rows.newestOf(seq)
+    const row = newest === undefined ? accepted(seq) : read(newest)
     if (row === undefined) return undefined
     const [logId, at, status, reason, queueId, dueAt, version, token, settledAs, attemptId, ...progress] = row
     return { logId, at, status, reason, queueId, dueAt, version, token, settledAs, attemptId, progress }

@@ -2,6 +2,7 @@ import { queueOf } from '../../../task/lane.ts'
 import type { AttemptEnd, Task, TaskState } from '../../../task/task.ts'
 import type { Connection } from '../file/connection.ts'
 import { ATTEMPT_COLUMNS, attemptEndOf, type AttemptValues } from './attempt-rows.ts'
+import type { RowsOfTasks } from './rows-of-tasks.ts'
 import { readStandings, type Standing } from './standing.ts'
 import { acceptedOf, progressOf, TASK_COLUMNS, type TaskRow } from './task-rows.ts'
 
@@ -14,7 +15,7 @@ export interface WholeTasks {
   attemptEnd(attemptId: number): AttemptEnd | undefined
 }
 
-export function readWholeTasks(connection: Connection): WholeTasks {
+export function readWholeTasks(connection: Connection, rows: RowsOfTasks): WholeTasks {
   const readSeq = connection.row<[number]>('select seq from task where task_id = ?')
   const readTask = connection.row<[lane: string, ...TaskRow]>(
     `select lane.key, ${TASK_COLUMNS} from task join lane using (lane_id) where seq = ?`,
@@ -25,7 +26,7 @@ export function readWholeTasks(connection: Connection): WholeTasks {
   const readVersion = connection.row<[number]>('select version from due where queue_id = ? and due_at = ? and seq = ?')
   const readQueue = connection.row<[string]>('select key from queue where queue_id = ?')
   const readAttempt = connection.row<AttemptValues>(`select ${ATTEMPT_COLUMNS} from log where log_id = ?`)
-  const standingOf = readStandings(connection)
+  const standingOf = readStandings(connection, rows)
 
   const attemptEnd = (attemptId: number): AttemptEnd | undefined => {
     const values = attemptId === 0 ? undefined : readAttempt(attemptId)

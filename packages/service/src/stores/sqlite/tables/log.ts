@@ -2,8 +2,10 @@ import type { GiveUpReason } from '@secondwind/resilience'
 import type { TaskStatus } from '../../../task/task.ts'
 import type { Connection } from '../file/connection.ts'
 import { ATTEMPT_COLUMNS, hasAttempt, NO_ATTEMPT, type AttemptValues } from '../rows/attempt-rows.ts'
+import { ROWS_OF_TASK, type RowsOfTasks } from '../rows/rows-of-tasks.ts'
 import { readStandings, type Standing, type StandingOf } from '../rows/standing.ts'
 import { PROGRESS_COLUMNS, type ProgressRow } from '../rows/task-rows.ts'
+import { createFiling } from './filing.ts'
 
 /** What became of a task by one write. */
 export interface LogEntry {
@@ -37,11 +39,16 @@ export interface Log {
   remove(seq: number): void
   /** The number that was used last. */
   readonly newest: number
-  /** Reads which number was used last. */
+  /** Reads which number was used last, and whose the newest rows are. */
   recall(): void
+  flush(): void
+  forget(): void
 }
 
-export function createLog(connection: Connection): Log {
+/** So many rows are put in order together: a page of `filed` takes several of them, even where millions of tasks have ended. */
+const FILED_TOGETHER = 32_768
+
+export function createLog(connection: Connection, rows: RowsOfTasks, filedTogether: number = FILED_TOGETHER): Log {
   const insert = connection.write(
     `insert into log (log_id, seq, at, status, reason, queue_id, due_at, version, token, settled_as, attempt_id,
        ${PROGRESS_COLUMNS}, ${ATTEMPT_COLUMNS})
@@ -50,41 +57,62 @@ export function createLog(connection: Connection): Log {
   const readProgress = connection.row<ProgressRow>(`select ${PROGRESS_COLUMNS} from log where log_id = ?`)
   const readAttemptId = connection.row<[number]>('select attempt_id from log where log_id = ?')
   const removeRow = connection.write('delete from log where log_id = ?')
-  const remove = connection.write('delete from log where seq = ?')
+  const remove = connection.write(`delete from log where log_id in (${ROWS_OF_TASK})`)
   // A number that a sweep has passed is not used again, or its row would never be swept.
   const readLast = connection.row<[number]>(
-    `select max((select coalesce(max(log_id), 0) from log),
-       (select coalesce(max(value), 0) from store, json_each(store.swept)))`,
+    `select max(filed_up_to, (select coalesce(max(log_id), 0) from log),
+       (select coalesce(max(value), 0) from json_each(store.swept))) from store`,
   )
+  const { loose } = rows
+  const filing = createFiling(connection, loose, filedTogether)
   let last = 0
+  let added = 0
 
   const attemptIdOf = (logId: number): number => (logId === 0 ? 0 : readAttemptId(logId)![0])
   /** What an attempt-less row carries on; the attempt-less one below it is no longer needed. */
-  const carriedOn = (previous: number): number => {
+  const carriedOn = (seq: number, previous: number): number => {
     const attemptId = attemptIdOf(previous)
-    if (attemptId !== previous) removeRow(previous)
+    if (attemptId !== previous) {
+      removeRow(previous)
+      filing.removeRow(seq, previous)
+    }
     return attemptId
   }
   const append = ({ progress, attempt = NO_ATTEMPT, ...entry }: LogEntry): number => {
     const logId = ++last
     const { seq, at, status, reason, queueId, dueAt, version, token, settledAs, previous } = entry
-    const attemptId = hasAttempt(attempt) ? logId : carriedOn(previous)
+    const attemptId = hasAttempt(attempt) ? logId : carriedOn(seq, previous)
     const head = [logId, seq, at, status, reason, queueId, dueAt, version, token, settledAs, attemptId] as const
     insert(...head, ...progress, ...attempt)
+    loose.add(logId, seq)
+    added++
     return logId
   }
   return {
     append,
     supersede: ({ token, settledAs }, entry) => append({ ...entry, token, settledAs }),
-    standingOf: readStandings(connection),
+    standingOf: readStandings(connection, rows),
     progressOf: logId => readProgress(logId)!,
     attemptIdOf,
-    remove: seq => void remove(seq),
+    remove(seq) {
+      remove(seq, rows.looseOf(seq))
+      filing.removeTask(seq)
+    },
     get newest() {
       return last
     },
     recall() {
       last = readLast()![0]
+      rows.catchUp()
+    },
+    flush() {
+      filing.file(added)
+      added = 0
+    },
+    forget() {
+      loose.forget()
+      filing.forget()
+      added = 0
     },
   }
 }

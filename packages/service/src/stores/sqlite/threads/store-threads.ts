@@ -8,12 +8,13 @@ import type { ReaderAnswer, ReaderAsk, ReaderVerb } from '../reader/reading.ts'
 import type { Batch, Committed } from '../writer/commit.ts'
 import type { AskOf, Verb } from '../writer/verbs.ts'
 import type { WriterOpened } from '../writer/writer-thread.ts'
+import type { WriterOptions } from '../writer/writer.ts'
 import { createCondition } from './condition.ts'
 import { createLogMoving } from './log-moving.ts'
 import { lateThread } from './late-thread.ts'
 import { startThread } from './thread.ts'
 
-export interface SqliteStoreOptions extends FileOptions {
+export interface SqliteStoreOptions extends FileOptions, WriterOptions {
   /** The system's unless told. */
   readonly clock?: Clock
   /** Time since the machine was started, suspends included. */

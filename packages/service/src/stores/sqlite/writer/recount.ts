@@ -22,20 +22,26 @@ function isBelowZero(connection: Connection): boolean {
   return isWrong()![0] === 1
 }
 
-const ended = (status: string): string =>
-  `(select count(*) from task where task.lane_id = lane.lane_id and '${status}' =
-     (select status from log where log.seq = task.seq order by log_id desc limit 1))`
+/** The end of every task that has one, counted by lane. */
+const ENDED = `
+  with newest as (select max(log_id) as log_id from log group by seq),
+    ended as materialized (
+      select task.lane_id, status, count(*) as tasks from newest join log using (log_id) join task using (seq) group by 1, 2)`
+
+const endedAs = (status: string): string =>
+  `coalesce((select tasks from ended where ended.lane_id = lane.lane_id and status = '${status}'), 0)`
 
 const standingIn = (table: string): string =>
   `(select count(*) from queue join ${table} using (queue_id) where queue.lane_id = lane.lane_id)`
 
 const RECOUNT = `
+  ${ENDED}
   update lane set
     pending = ${standingIn('due')},
     in_flight = ${standingIn('lease')},
-    succeeded = ${ended('SUCCEEDED')},
-    exhausted = ${ended('EXHAUSTED')},
-    cancelled = ${ended('CANCELLED')};
+    succeeded = ${endedAs('SUCCEEDED')},
+    exhausted = ${endedAs('EXHAUSTED')},
+    cancelled = ${endedAs('CANCELLED')};
   update store set (${COUNTERS.join(', ')}) =
     (select ${COUNTERS.map(counter => `coalesce(sum(lane.${counter}), 0)`).join(', ')} from lane);
 `

@@ -4,7 +4,7 @@ import { openFile, type FileOptions } from '../file/file.ts'
 import type { OpenedFiles } from '../file/in-place.ts'
 import { serve } from '../threads/thread-end.ts'
 import { commit, type Batch } from './commit.ts'
-import { createWriter } from './writer.ts'
+import { createWriter, type WriterOptions } from './writer.ts'
 
 export interface WriterOpened {
   readonly lastWrittenAt: number
@@ -12,8 +12,9 @@ export interface WriterOpened {
 }
 
 serve(parentPort!, () => {
-  const { connection, path, files, close } = openFile(workerData as FileOptions)
-  const writer = createWriter(connection)
+  const options = workerData as FileOptions & WriterOptions
+  const { connection, path, files, close } = openFile(options)
+  const writer = createWriter(connection, options)
   const [lastWrittenAt] = connection.row<[number]>('select last_at from store')()!
   return {
     opened: { lastWrittenAt, files } satisfies WriterOpened,

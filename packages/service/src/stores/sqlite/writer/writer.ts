@@ -1,6 +1,7 @@
 import { createStewards, type Stewards } from '../../stewards.ts'
 import type { Hint } from '../../task-store.ts'
 import type { Connection } from '../file/connection.ts'
+import { readRowsOfTasks } from '../rows/rows-of-tasks.ts'
 import { readWholeTasks, type WholeTasks } from '../rows/whole-tasks.ts'
 import { createAudit, type Audit } from '../tables/audit.ts'
 import { createBodies, type Bodies } from '../tables/bodies.ts'
@@ -54,13 +55,19 @@ export interface Writer {
   forget(): void
 }
 
-export function createWriter(connection: Connection): Writer {
+export interface WriterOptions {
+  /** So many rows of the log are filed together; as many as is good unless told. */
+  readonly filedTogether?: number
+}
+
+export function createWriter(connection: Connection, { filedTogether }: WriterOptions = {}): Writer {
   const lanes = createLanes(connection)
   const tasks = createTasks(connection)
   const spans = createSpans(connection)
   const leases = createLeases(connection)
   const replays = createReplays(connection)
-  const log = createLog(connection)
+  const rows = readRowsOfTasks(connection)
+  const log = createLog(connection, rows, filedTogether)
   const callbacks = createCallbacks(connection)
   const writeInstant = connection.write('update store set last_at = ?1 where last_at < ?1')
   const countChanges = connection.row<[number]>('select total_changes()')
@@ -91,7 +98,7 @@ export function createWriter(connection: Connection): Writer {
     callbacks,
     audit: createAudit(connection),
     sweeps: createSweeps(connection),
-    whole: readWholeTasks(connection),
+    whole: readWholeTasks(connection, rows),
     hint,
     hintOthers(lease, queue, dueAt) {
       if (lease.steward === null || !stewards.isSteward(queue.lane.partition, lease.steward)) hint(queue, dueAt)
@@ -112,14 +119,14 @@ export function createWriter(connection: Connection): Writer {
       knows = true
     },
     flush() {
-      for (const part of [lanes, spans, replays]) part.flush()
+      for (const part of [lanes, spans, replays, log]) part.flush()
       if (countChanges()![0] === changesBefore) return false
       writeInstant(this.now)
       return true
     },
     forget() {
       hints.clear()
-      for (const part of [lanes, spans, replays, leases]) part.forget()
+      for (const part of [lanes, spans, replays, leases, log]) part.forget()
       knows = false
     },
   }
