@@ -31,6 +31,7 @@ import { examineEveryTenant } from './conformance/every-tenant.conformance.ts'
 import { examineFleet } from './conformance/fleet.conformance.ts'
 import { examineIntake } from './conformance/intake.conformance.ts'
 import { examineLanes } from './conformance/lanes.conformance.ts'
+import { examineLargePages } from './conformance/large-pages.conformance.ts'
 import { examineOperators } from './conformance/operators.conformance.ts'
 import { examineReading } from './conformance/reading.conformance.ts'
 import { examineRecords } from './conformance/records.conformance.ts'
@@ -54,6 +55,7 @@ export function describeTaskStore(name: string, open: OpenStore): void {
     examineVersions(open)
     examineReplays(open)
     examineReading(open)
+    examineLargePages(open)
     examineEveryTenant(open)
     examineRecords(open)
     examineCallbacks(open)

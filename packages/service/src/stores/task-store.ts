@@ -100,8 +100,12 @@ export interface TaskStore extends OperatorStore, ReplayStore, BodyStoring, Call
   // Reading
   /** Always exact. */
   get(taskId: string): Promise<Task | undefined>
+  /** The first first. A page is short where more would not fit (`page-bytes.ts`). */
   attempts(ask: AttemptsPage): Promise<Page<AttemptRow>>
-  /** The newest first. May lag a second; a page may be short or empty and still have a cursor, for work is bounded. */
+  /**
+   * The newest first. May lag a second; a page may be short or empty and still have a cursor, for work is bounded, and so
+   * is what fits into one.
+   */
   list(ask: TasksPage): Promise<Page<Task>>
   /** Dead letters by cause, the most numerous first. */
   causes(ask: CausesPage): Promise<Page<Cause>>

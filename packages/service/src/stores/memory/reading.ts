@@ -15,6 +15,7 @@ import type {
   TasksPage,
 } from '../task-store.ts'
 import type { Book, Tally } from './book.ts'
+import { bytesOfAttempt, bytesOfTask, fitting } from '../page-bytes.ts'
 import { pageFrom } from './page.ts'
 
 const LIST = cursorOf('list', 'number')
@@ -26,13 +27,10 @@ export function list(book: Book, { filter, limit, cursor }: TasksPage): Page<Tas
   const from = cursor === undefined ? undefined : { at: 0, number: LIST.read(cursor)[0] }
   if (filter.idempotencyKey !== undefined) return { items: from === undefined ? keyed(book, filter) : [] }
   const looked = book.arrivals.before(from, MOST_LOOKED_AT)
-  const items: Task[] = []
-  let last = from
-  for (const { at, number, item } of looked) {
-    if (items.length === limit) break
-    last = { at, number }
-    if (isWanted(item.task, filter)) items.push(item.task)
-  }
+  const wanted = looked.filter(({ item }) => isWanted(item.task, filter)).slice(0, limit)
+  const items = fitting(wanted, ({ item }) => item.task, bytesOfTask)
+  const isFull = items.length === limit || items.length < wanted.length
+  const last = isFull ? wanted[items.length - 1] : looked.at(-1)
   if (last === undefined || book.arrivals.before(last, 1).length === 0) return { items }
   return { items, nextCursor: LIST.write([last.number]) }
 }
@@ -95,11 +93,14 @@ const ATTEMPTS = cursorOf('attempts', 'number')
 
 export function attempts(book: Book, { taskId, ...page }: AttemptsPage): Page<AttemptRow> {
   const rows = [...(book.find(taskId)?.attempts.entries() ?? [])]
-  const { items, nextCursor } = pageFrom(rows, page, ATTEMPTS, {
+  const found = pageFrom(rows, page, ATTEMPTS, {
     placeOf: ([index]): [number] => [index],
     isShown: ([index], [last]) => index <= last,
   })
-  return { items: items.map(([, row]) => row), ...(nextCursor !== undefined && { nextCursor }) }
+  const items = fitting(found.items, ([, row]) => row, bytesOfAttempt)
+  const isShort = items.length < found.items.length
+  const nextCursor = isShort ? ATTEMPTS.write([found.items[items.length - 1]![0]]) : found.nextCursor
+  return { items, ...(nextCursor !== undefined && { nextCursor }) }
 }
 
 const CAUSES = cursorOf('causes', 'number', 'string')

@@ -13,11 +13,12 @@ import type {
   PolicyRecord,
   VersionsPage,
 } from '../../task-store.ts'
+import { bytesOfAttempt, fitting } from '../../page-bytes.ts'
 import type { Connection } from '../file/connection.ts'
 import { ATTEMPT_COLUMNS, attemptOf, type AttemptValues } from '../rows/attempt-rows.ts'
 import { policyOf, POLICY_COLUMNS, type PolicyRow } from '../rows/policy-rows.ts'
 import { ROWS_OF_TASK, type RowsOfTasks } from '../rows/rows-of-tasks.ts'
-import { cut, type From, type Slice } from '../rows/slice.ts'
+import { cut, shortened, type From, type Slice } from '../rows/slice.ts'
 import { merge } from './merge.ts'
 import { behindLanesOf, createTenants } from './tenants.ts'
 
@@ -44,16 +45,22 @@ export function createPages(connection: Connection, rows: RowsOfTasks): Pages {
 
 function attemptPages(connection: Connection, rows: RowsOfTasks): Pages['attempts'] {
   const readSeq = connection.row<[number]>('select seq from task where task_id = ?')
-  const read = connection.rows<[number, number, ...AttemptValues]>(
-    `select log_id, generation, ${ATTEMPT_COLUMNS} from log
-     where log_id in (${ROWS_OF_TASK}) and log_id > ?3 and outcome is not null
+  const readIds = connection.rows<[logId: number]>(
+    `select log_id from log where log_id in (${ROWS_OF_TASK}) and log_id > ?3 and outcome is not null
      order by log_id limit ?4`,
+  )
+  // One by one: together they may be more than a page holds.
+  const read = connection.row<[number, ...AttemptValues]>(
+    `select generation, ${ATTEMPT_COLUMNS} from log where log_id = ?`,
   )
   return ({ taskId, from = [0], limit }) => {
     const seq = readSeq(taskId)?.[0] ?? 0
-    const page = read(seq, rows.looseOf(seq), ...from, limit + 1)
-    const { items, next } = cut(page, limit, ([logId]) => [logId] as [number])
-    return { items: items.map(([, generation, ...values]) => attemptOf(taskId, generation, values)), next }
+    const found = cut(readIds(seq, rows.looseOf(seq), ...from, limit + 1), limit, id => id)
+    const readOne = (id: [number]): AttemptRow => {
+      const [generation, ...values] = read(...id)!
+      return attemptOf(taskId, generation, values)
+    }
+    return shortened(found, fitting(found.items, readOne, bytesOfAttempt), id => id)
   }
 }
 

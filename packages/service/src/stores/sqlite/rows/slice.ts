@@ -17,3 +17,12 @@ export function cut<Item, Place>(
   const last = items.at(-1)
   return { items, next: found.length > limit && last !== undefined ? placeOf(last) : null }
 }
+
+/** The same slice by what was read for its items, where not for all of them. */
+export function shortened<Item, Read, Place>(
+  { items, next }: Slice<Item, Place>,
+  read: readonly Read[],
+  placeOf: (last: Item) => Place,
+): Slice<Read, Place> {
+  return { items: read, next: read.length < items.length ? placeOf(items[read.length - 1]!) : next }
+}
