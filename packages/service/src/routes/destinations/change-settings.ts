@@ -6,6 +6,7 @@ import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { otherVersion } from '../requests/if-match.ts'
+import type { OrderTurns } from './order-turns.ts'
 import { refuseForeign, type Touched } from './whose-order.ts'
 
 /** Of a tenant: every instance keeps all of them at hand. */
@@ -13,7 +14,7 @@ const MOST_DESTINATIONS = 1_000
 /** Whoever runs the service can pause and drain however many a tenant has used up. */
 const MOST_OF_OPERATORS = 10 * MOST_DESTINATIONS
 
-/** Two operators at the same moment are likely in an incident, and their changes seldom exclude each other. */
+/** Two instances that are asked at the same moment are likely in an incident, and such changes seldom exclude each other. */
 const MOST_TRIES = 5
 
 export interface Change {
@@ -31,8 +32,13 @@ export interface Change {
   readonly apply: (settings: DestinationSettings) => DestinationSettings
 }
 
-/** Writes what an operator has set, and has it read here at once. */
-export async function changeSettings(change: Change, { store, orders, clock }: ApiContext): Promise<void> {
+/** Writes what an operator has set, in its turn, and has it read here at once. */
+export async function changeSettings(change: Change, context: ApiContext, turns: OrderTurns): Promise<void> {
+  await turns.take(change.id, change.caller.isOperator, () => write(change, context))
+  await context.orders.refresh()
+}
+
+async function write(change: Change, { store, clock }: ApiContext): Promise<void> {
   const { id, caller, action, reason, details, ifVersion, touched, apply } = change
   const { tenant, destination } = laneOf(id)
   const name: RecordName = { kind: 'destination', id }
@@ -61,9 +67,7 @@ export async function changeSettings(change: Change, { store, orders, clock }: A
     if (written.kind === 'full')
       throw new Refusal('too-many', { detail: `${most} destinations have settings of their own already.` })
     if (written.kind === 'taken') throw nameTaken(written.record)
-    if (written.kind === 'conflict') continue
-    await orders.refresh()
-    return
+    if (written.kind !== 'conflict') return
   }
   throw new Refusal('write-conflict', {
     detail: `Others changed its settings ${MOST_TRIES} times in a row; look at them, and decide anew.`,

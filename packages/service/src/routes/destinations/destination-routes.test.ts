@@ -35,6 +35,17 @@ describe('GET /destinations/{name}', () => {
   })
 })
 
+describe('orders for one destination', () => {
+  it('are all obeyed, however many come at the same moment', async () => {
+    const clock = virtualClock()
+    const { store } = await openTemporarySqliteStore({ clock })
+    const served = await serve({ clock, store })
+    onTestFinished(() => store.close())
+    await Promise.all(Array.from({ length: 40 }, (_, index) => say(served, index % 2 === 0 ? 'drain' : 'undrain')))
+    assert.equal((await served.ask('GET', `/destinations/${ORIGIN}`)).headers.etag, '"40"')
+  })
+})
+
 describe('PUT /destinations/{name}/settings', () => {
   it('keeps limits, and what is left out is as for all', async () => {
     const served = await serve()

@@ -18,6 +18,7 @@ import { operation } from '../schemas/operation.ts'
 import { component, parameters } from '../schemas/schema.ts'
 import { changeSettings, type Change } from './change-settings.ts'
 import { findPlace, type Place } from './find-destination.ts'
+import { OrderTurns } from './order-turns.ts'
 import { readSettings } from './read-settings.ts'
 import { showDestination } from './show-destination.ts'
 
@@ -38,6 +39,7 @@ interface OneDestination<Body = unknown> {
 
 export function addOneDestination(api: FastifyInstance, context: ApiContext): void {
   const { clock } = context
+  const turns = new OrderTurns()
 
   api.get<OneDestination>(
     '/destinations/:name',
@@ -74,7 +76,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
         const changed = change(body, setBy(caller, reason, clock.now()))
         const ifVersion = versionAsked(request)
         const asked = { id: place.id, caller, action: `destination.${verb}`, reason, ifVersion }
-        await changeSettings({ ...asked, ...changed }, context)
+        await changeSettings({ ...asked, ...changed }, context, turns)
         return sendDestination(reply, await show(place, request, context))
       },
     )
@@ -118,6 +120,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
           },
         },
         context,
+        turns,
       )
       return sendDestination(reply, await show(place, request, context))
     },
