@@ -10,7 +10,7 @@ import { accept, INLINE_POLICY, type NewTask, type PolicyInForce } from '../../t
 import type { TaskRequest } from '../../task/task.ts'
 import { Refusal, sentence } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
-import type { NearPolicies } from '../policies/near-policies.ts'
+import type { AskedPolicies } from '../policies/asked-policies.ts'
 import type { PolicyBook } from '../policies/policy-book.ts'
 import { DEFAULT_POLICY_ID, readPolicy } from '../policies/read-policy.ts'
 import { requestHash } from '../request-hash.ts'
@@ -42,16 +42,16 @@ export interface Asked {
   readonly shape: readonly Problem[]
   /** The `Idempotency-Key` of the request, if it had one. */
   readonly keyHeader?: string | undefined
-  /** One for all that comes in a request. */
-  readonly nearPolicies: NearPolicies
+  /** The same for all that comes in a request. */
+  readonly policies: AskedPolicies
 }
 
 type Given = Partial<TaskInput>
 
 /** The task that was asked for. Throws the refusal, with everything that is wrong. */
-export async function readTask(asked: Asked, context: ApiContext, policies: PolicyBook): Promise<NewTask> {
+export async function readTask(asked: Asked, context: ApiContext): Promise<NewTask> {
   const given = soundFields(asked)
-  const policy = await findPolicy(asked, given, policies)
+  const policy = await findPolicy(asked.policies, given)
   const [now, wallNow] = [context.clock.now(), context.wallNow()]
   const key = readKey(given.idempotencyKey, asked.keyHeader)
   const url = given.targetUrl === undefined ? FOUND_WRONG : readTargetUrl(given.targetUrl, context)
@@ -126,19 +126,19 @@ function shapeOf({ shape }: Asked): readonly Problem[] {
   return shape.length === 0 ? shape : shape.filter(({ at }) => at !== 'policy' && !at.startsWith('policy.'))
 }
 
-async function findPolicy(asked: Asked, given: Given, policies: PolicyBook): Promise<Read<PolicyInForce>> {
+async function findPolicy(policies: AskedPolicies, given: Given): Promise<Read<PolicyInForce>> {
   if (given.policy !== undefined) {
     const { policy, problems } = readPolicy(given.policy, 'policy')
     if (policy === undefined) return { problems }
     return right({ policyId: INLINE_POLICY, version: 1, document: policy, isInline: true })
   }
   const { policyId = DEFAULT_POLICY_ID } = given
-  const found = await policies.inForce({ tenant: asked.tenant, policyId })
+  const found = await policies.named(policyId)
   if (found !== undefined) return right(found)
   const say =
     policyId === INLINE_POLICY
       ? 'is none: give the document itself as policy'
-      : `is not known here${await asked.nearPolicies(policyId)}`
+      : `is not known here${await policies.near(policyId)}`
   const alone = { code: 'policy-not-found', status: 422, detail: sentence(`the policy ${policyId} ${say}`) } as const
   return { ...wrong('policyId', policyId, say), alone }
 }

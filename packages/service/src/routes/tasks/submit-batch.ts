@@ -5,7 +5,7 @@ import type { NewTask } from '../../task/accept.ts'
 import { changeOf } from '../../task/task-change.ts'
 import { problemDetails, Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
-import { nearPolicies } from '../policies/near-policies.ts'
+import { askedPolicies } from '../policies/asked-policies.ts'
 import { BadItem, readBatches } from '../requests/batch-body.ts'
 import { callerOf } from '../requests/caller.ts'
 import { createPace } from '../requests/pace.ts'
@@ -74,21 +74,21 @@ async function readItems(
   request: FastifyRequest,
   look: LookAtItem,
   context: ApiContext,
-  { policies }: Intake,
+  intake: Intake,
 ): Promise<Or<NewTask>[]> {
   const { body } = request
   if (!Array.isArray(body) || body.length === 0)
     throw invalid('body', [{ at: '', is: body, say: 'must be a list of at least one task' }])
   const { tenant, actor } = callerOf(request)
   const pace = createPace()
-  const near = nearPolicies(policies, tenant)
+  const policies = askedPolicies(intake.policies, tenant)
   const read: Or<NewTask>[] = []
   for (const input of body as unknown[]) {
     const errors = input instanceof BadItem || look(input) ? [] : look.errors!
     const shape = problemsOfShape(errors, { kind: 'field', others: OTHER_WORDS })
-    const asked = { tenant, actor, input, shape, nearPolicies: near }
+    const asked = { tenant, actor, input, shape, policies }
     const isBad = input instanceof BadItem
-    read.push(isBad ? input.refusal : await readTask(asked, context, policies).catch(refusalOnly))
+    read.push(isBad ? input.refusal : await readTask(asked, context).catch(refusalOnly))
     await pace(ITEM_BYTES + PROBLEM_BYTES * shape.length)
   }
   return read

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { changeOf } from '../../task/task-change.ts'
 import type { ApiContext } from '../context.ts'
-import { nearPolicies } from '../policies/near-policies.ts'
+import { askedPolicies } from '../policies/asked-policies.ts'
 import { callerOf } from '../requests/caller.ts'
 import { etagOf } from '../requests/if-match.ts'
 import { problemsOfShape } from '../requests/shape.ts'
@@ -62,9 +62,9 @@ export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake:
         input: request.body,
         shape: problemsOfShape(bodyErrors(request), { kind: 'field', others: OTHER_WORDS }),
         keyHeader: request.headers['idempotency-key'] as string | undefined,
-        nearPolicies: nearPolicies(intake.policies, tenant),
+        policies: askedPolicies(intake.policies, tenant),
       }
-      const newTask = await readTask(asked, context, intake.policies)
+      const newTask = await readTask(asked, context)
       const [end] = await enqueueTasks([newTask], context)
       const { task, isNew } = taken(end!.task, end!.enqueued, random)
       const view = taskView(task, context)
