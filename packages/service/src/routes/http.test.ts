@@ -117,11 +117,13 @@ describe('a body', () => {
     assert.equal(await detailOf('{\n"a": s3cret}'), 'It cannot go on at line 2, column 6.')
     assert.equal(await detailOf('{"a":'), 'It ends too early at line 1, column 6.')
     assert.match(String(await detailOf(Buffer.from([0x22, 0xff, 0x22]))), /not valid UTF-8/)
-    assert.match(String(await detailOf(`[${'1,'.repeat(200_000)}`)), /too long to look for the place/)
+    assert.match(String(await detailOf(`["${'a'.repeat(400_000)}"`)), /too long to look for the place/)
   })
 
-  it('is refused before it is parsed if it is nested deeper than anything, though it never ends', async () => {
+  it('is refused before it is parsed if it is nested deeper or wider than anything, though it never ends', async () => {
     const { ask } = await serve()
+    const wide = await ask('POST', '/retry-tasks', { body: '{"a":'.concat('[0,'.repeat(3), '1,'.repeat(10_000)) })
+    assert.match(wide.json.detail, /more than 10000 fields and items/)
     const body = '['.repeat(33)
     for (const path of ['/retry-tasks', '/keys'])
       assert.match((await ask('POST', path, { body })).json.detail, /nested deeper than 32/)

@@ -13,35 +13,52 @@ export class BadItem {
   }
 }
 
+interface BatchLimits {
+  /** How many items it may have. */
+  readonly most: number
+  /** Of one of them, as it arrives. */
+  readonly itemBytes: number
+}
+
 /** To be called in a scope of its own: only there a line is a task. */
-export function readBatches(api: FastifyInstance, most: number): void {
+export function readBatches(api: FastifyInstance, limits: BatchLimits): void {
+  const { most, itemBytes } = limits
   api.removeContentTypeParser('application/json')
-  readBodies(api, 'application/json', bytes => readList(bytes, most))
-  readBodies(api, 'application/x-ndjson', bytes => readItems(splitLines(bytes, most), newSearch()))
+  readBodies(api, 'application/json', bytes => readList(bytes, limits))
+  readBodies(api, 'application/x-ndjson', bytes =>
+    readItems(splitLines(bytes, most), { itemBytes, search: newSearch() }),
+  )
 }
 
 /** A list that is no JSON is refused as a whole: nobody can say where its items end. */
-async function readList(bytes: Buffer, most: number): Promise<unknown> {
+async function readList(bytes: Buffer, { most, itemBytes }: BatchLimits): Promise<unknown> {
   const text = textOf(bytes)
   if (bytes[skipBlank(bytes, 0)] !== OPEN_LIST) return readDocument(text)
   const items = splitList(bytes, most)
   if (items === undefined) throw notJson(text, newSearch())
-  const read = await readItems(items, { left: 0 })
+  const read = await readItems(items, { itemBytes, search: { left: 0 } })
   if (read.some(item => item instanceof BadItem && item.refusal.code === 'bad-json')) throw notJson(text, newSearch())
   return read
 }
 
-async function readItems(items: readonly Buffer[], search: Search): Promise<unknown[]> {
+interface ItemReading {
+  readonly itemBytes: number
+  readonly search: Search
+}
+
+async function readItems(items: readonly Buffer[], reading: ItemReading): Promise<unknown[]> {
   const pace = createPace()
   const read: unknown[] = []
   for (const item of items) {
-    read.push(readItem(item, search))
+    read.push(readItem(item, reading))
     await pace(item.length)
   }
   return read
 }
 
-function readItem(item: Buffer, search: Search): unknown {
+function readItem(item: Buffer, { itemBytes, search }: ItemReading): unknown {
+  // Nobody else has a turn while one is parsed.
+  if (item.length > itemBytes) return new BadItem(tooLarge(item.length, itemBytes))
   try {
     return readDocument(textOf(item), search)
   } catch (error) {
@@ -105,6 +122,10 @@ function endOfString(bytes: Buffer, start: number): number {
 function skipBlank(bytes: Buffer, at: number): number {
   while (bytes[at] === 0x20 || bytes[at] === 0x09 || bytes[at] === 0x0d || bytes[at] === LINE_END) at++
   return at
+}
+
+function tooLarge(bytes: number, itemBytes: number): Refusal {
+  return new Refusal('body-too-large', { detail: `The item has ${bytes} bytes; of one task ${itemBytes} are taken.` })
 }
 
 function tooManyItems(most: number): Refusal {

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal } from '../answers/refusal.ts'
 import { firstRepeatedName, namesIn } from './json-names.ts'
 import { whereJsonFails } from './json-position.ts'
-import { DEEPEST, fieldsIn, isNestedTooDeep, LONGEST_NAME, MOST_FIELDS } from './overgrown.ts'
+import { DEEPEST, fieldsIn, isOvergrown, LONGEST_NAME, MOST_FIELDS, MOST_PARTS } from './overgrown.ts'
 import { invalid } from './validation.ts'
 
 /** JSON is read wherever a body is taken; no other type is, and nowhere a body that is not asked for. */
@@ -44,7 +44,7 @@ export function newSearch(): Search {
 
 /** A JSON document that a schema may look at. Throws before that, so that no heap of junk is told of piece by piece. */
 export function readDocument(text: string, search: Search = newSearch()): unknown {
-  if (isNestedTooDeep(text)) throw overgrown()
+  if (isOvergrown(text)) throw overgrown()
   const document = parse(text, search)
   const fields = fieldsIn(document)
   if (fields === undefined) throw overgrown()
@@ -76,6 +76,6 @@ function sayWhere(text: string): string {
 
 function overgrown(): Refusal {
   return new Refusal('invalid-request', {
-    detail: `No object has more than ${MOST_FIELDS} fields, nor a name of more than ${LONGEST_NAME} characters, nor is anything nested deeper than ${DEEPEST}.`,
+    detail: `No object has more than ${MOST_FIELDS} fields, nor a name of more than ${LONGEST_NAME} characters, nor is anything nested deeper than ${DEEPEST}, nor are there more than ${MOST_PARTS} fields and items of lists in all.`,
   })
 }

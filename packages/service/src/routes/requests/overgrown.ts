@@ -1,8 +1,11 @@
 export const MOST_FIELDS = 100
 export const LONGEST_NAME = 256
 export const DEEPEST = 32
+/** Fields, and items of lists: the largest task there can be has 1 700, most of them in the lists of its policy. */
+export const MOST_PARTS = 10_000
 
 const QUOTE = 0x22
+const COMMA = 0x2c
 const BACKSLASH = 0x5c
 /** `[` and `{` differ in this bit alone, as do `]` and `}`. */
 const CURLY = 0x20
@@ -10,16 +13,21 @@ const OPENING = 0x5b | CURLY
 const CLOSING = 0x5d | CURLY
 
 /**
- * Whether a text opens more lists and objects within one another than anything has that is taken here. Looked at before
- * it is parsed: millions of them cost the parser seconds, and this the first few bytes.
+ * Whether a text opens more lists and objects within one another, or has more parts, than anything that is taken here.
+ * Looked at before it is parsed: millions of them cost the parser seconds, and this the first few bytes.
  */
-export function isNestedTooDeep(text: string): boolean {
+export function isOvergrown(text: string): boolean {
   let depth = 0
+  let parts = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) at = endOfString(text, at)
-    else if ((code | CURLY) === OPENING && ++depth > DEEPEST) return true
-    else if ((code | CURLY) === CLOSING) depth--
+    else if (code === COMMA) parts++
+    else if ((code | CURLY) === OPENING) {
+      parts++
+      if (++depth > DEEPEST) return true
+    } else if ((code | CURLY) === CLOSING) depth--
+    if (parts > MOST_PARTS) return true
   }
   return false
 }
@@ -36,7 +44,7 @@ function endOfString(text: string, start: number): number {
 
 /**
  * How many fields a document has, all its parts included; undefined when an object has more of them, or longer names,
- * than anything that is taken here. It must not be nested too deep.
+ * than anything that is taken here. Its text must not be overgrown.
  */
 export function fieldsIn(document: unknown): number | undefined {
   if (typeof document !== 'object' || document === null) return 0

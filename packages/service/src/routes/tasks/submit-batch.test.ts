@@ -1,3 +1,4 @@
+import type { BatchItem } from '@secondwind/client'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, it } from 'vitest'
@@ -146,6 +147,26 @@ describe('a large batch', () => {
     const { json } = await ask('POST', '/retry-tasks/batch', { body })
     assert.deepEqual([json.created, json.refused], [1, 1])
     assert.match(json.items[1].problem.detail, /nested deeper than 32/)
+  })
+
+  it('with an item that is wider than anything, or larger than a task alone may be, refuses that before it is parsed', async () => {
+    const { ask } = await serve()
+    const task = JSON.stringify(TASK)
+    // Neither is JSON: whoever parsed them would refuse all.
+    const wide = `{"metadata":{${'"a":"",'.repeat(10_001)}}}`
+    const large = `{"body":"${'a'.repeat(1_600_000)}",}`
+    for (const [body, headers] of [
+      [`[${task},${wide},${large},${task}]`, {}],
+      [[task, wide, large, task].join('\n'), LINES],
+    ] as const) {
+      const { json } = await ask('POST', '/retry-tasks/batch', { body, headers })
+      assert.deepEqual(
+        json.items.map(({ result, problem }: BatchItem) => problem?.code ?? result),
+        ['created', 'invalid-request', 'body-too-large', 'created'],
+      )
+    }
+    const { status, json } = await ask('POST', '/retry-tasks', { body: large })
+    assert.deepEqual([status, json.code], [413, 'body-too-large'])
   })
 })
 

@@ -18,13 +18,14 @@ import { OTHER_WORDS } from '../schemas/task-input.ts'
 import { enqueueTasks } from './enqueue-tasks.ts'
 import { taken } from './enqueued.ts'
 import { readTask, type Intake } from './intake.ts'
+import { taskBytes } from './task-bytes.ts'
 
 const TASK = component('RetryTaskInput')
 const TASKS = Type.Array(TASK, { minItems: 1 })
 
 export function addSubmitBatch(api: FastifyInstance, context: ApiContext, intake: Intake): void {
   const { limits } = context
-  readBatches(api, limits.batchItems)
+  readBatches(api, { most: limits.batchItems, itemBytes: taskBytes(limits) })
   api.post(
     '/retry-tasks/batch',
     {

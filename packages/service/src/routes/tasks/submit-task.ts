@@ -14,13 +14,11 @@ import { OTHER_WORDS } from '../schemas/task-input.ts'
 import { enqueueTasks } from './enqueue-tasks.ts'
 import { taken } from './enqueued.ts'
 import { readTask, type Intake } from './intake.ts'
+import { taskBytes } from './task-bytes.ts'
 import { taskView } from './task-view.ts'
 
 const NOTE =
   'No idempotencyKey was given: the same POST again would make a second task. Its attempts carry the taskId as their key.'
-
-/** A body in base64 is a third longer; all other fields fit into this. */
-const ROOM_FOR_OTHERS = 65_536
 
 export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake: Intake): void {
   const { limits, random, live } = context
@@ -28,7 +26,7 @@ export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake:
     '/retry-tasks',
     {
       attachValidation: true,
-      bodyLimit: Math.ceil((limits.bodyBytes * 4) / 3) + ROOM_FOR_OTHERS,
+      bodyLimit: taskBytes(limits),
       schema: operation({
         operationId: 'submitTask',
         scope: 'enqueue',
