@@ -346,6 +346,7 @@ const CODES: { readonly [code in ProblemCode]: true } = {
   'internal-error': true,
   'too-many-lists': true,
   'too-many-listeners': true,
+  'too-many-connections': true,
   'not-ready': true,
   'store-full': true,
   'store-read-only': true,

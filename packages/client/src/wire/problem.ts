@@ -68,6 +68,7 @@ export type ProblemCode =
   | 'internal-error'
   | 'too-many-lists'
   | 'too-many-listeners'
+  | 'too-many-connections'
   | 'not-ready'
   | 'store-full'
   | 'store-read-only'

@@ -69,7 +69,7 @@ export interface ApiLimits {
   readonly backlog: BacklogLimits
   /** Requests that bring tasks, shared by all tenants; absent: as many as come. */
   readonly intakePerSecond?: number
-  /** Of callers, at once; whoever comes beyond takes the place of one that is idle and showed no key, or is hung up on. */
+  /** Of callers, at once, nine tenths of them shared by tenants; whoever comes beyond takes the place of an idle one, or is hung up on. */
   readonly connections: number
   /** Lists under way at once, shared by all tenants. */
   readonly lists: number

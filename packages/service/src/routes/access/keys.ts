@@ -53,7 +53,7 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
         tags: ['access'],
         querystring: parameters({}),
         body: NEW_KEY,
-        response: { 201: answer(KEY, 'The key, shown this once.', WITH_VERSION), ...refusals(408, 409, 413, 415, 429) },
+        response: { 201: answer(KEY, 'The key, shown this once.', WITH_VERSION), ...refusals(408, 409, 413, 415) },
       }),
     },
     async (request, reply) => {

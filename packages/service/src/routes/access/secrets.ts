@@ -51,7 +51,7 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
         body: NEW_SECRET,
         response: {
           201: answer(SECRET, 'The secret, shown this once.', WITH_VERSION),
-          ...refusals(408, 409, 413, 415, 429),
+          ...refusals(408, 409, 413, 415),
         },
       }),
     },

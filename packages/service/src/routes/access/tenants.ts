@@ -29,7 +29,7 @@ export function addTenants(api: FastifyInstance, { store, keys }: ApiContext): v
         tags: ['access'],
         querystring: parameters({}),
         body: NEW_TENANT,
-        response: { 201: answer(TENANT, 'A new tenant.'), ...refusals(408, 409, 413, 415, 429) },
+        response: { 201: answer(TENANT, 'A new tenant.'), ...refusals(408, 409, 413, 415) },
       }),
     },
     async (request, reply) => {

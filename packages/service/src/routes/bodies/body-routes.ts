@@ -44,7 +44,7 @@ export function addBodies(api: FastifyInstance, context: ApiContext, intake: Int
         response: {
           201: answer(component('Body'), 'It is on disk.', { location: 'Where it can be read.' }),
           200: answer(component('Body'), 'The same bytes are there already.'),
-          ...refusals(408, 413, 415, 429, 431),
+          ...refusals(408, 413, 415, 431),
         },
       }),
     },

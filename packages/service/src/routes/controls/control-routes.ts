@@ -58,7 +58,7 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
         response: {
           201: answer(CONTROL, 'It is in force.', { location: 'Where it can be read.', ...WITH_VERSION }),
           200: answer(CONTROL_PREVIEW, 'What it would hold: nothing was written.'),
-          ...refusals(404, 408, 413, 415, 429),
+          ...refusals(404, 408, 413, 415),
         },
       }),
     },

@@ -219,7 +219,7 @@ const OPERATED = {
 } as const
 const CHANGED = {
   200: answer(DESTINATION, 'The destination, as it is set now.', WITH_VERSION),
-  ...refusals(404, 408, 409, 412, 413, 415, 429),
+  ...refusals(404, 408, 409, 412, 413, 415),
 }
 
 function setBy({ actor: by, isOperator }: Caller, reason: string | undefined, since: number): SetBy {

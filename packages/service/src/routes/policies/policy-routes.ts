@@ -51,7 +51,7 @@ export function addPolicies(api: FastifyInstance, context: ApiContext, policies:
             ...WITH_VERSION,
           }),
           200: answer(POLICY, 'The same document is there already.', WITH_VERSION),
-          ...refusals(408, 412, 413, 415, 429, 431),
+          ...refusals(408, 412, 413, 415, 431),
         },
       }),
     },

@@ -60,7 +60,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
             location: 'Where to read it.',
             ...WITH_VERSION,
           }),
-          ...refusals(408, 413, 415, 429, 431),
+          ...refusals(408, 413, 415, 431),
         },
       }),
     },

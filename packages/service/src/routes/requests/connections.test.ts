@@ -22,13 +22,20 @@ async function answerOf(socket: Socket): Promise<string | undefined> {
 const HEALTH = 'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n'
 const isGone = (socket: Socket): Promise<unknown> => once(socket.resume(), 'close')
 
-/** Three callers at the most; those who are made here do not count. */
-async function crowded() {
-  const served = await guarded({ limits: { connections: 3 } })
-  const asked = `host: a\r\nauthorization: Bearer ${served.operator}\r\n`
-  const list = `GET /retry-tasks HTTP/1.1\r\n${asked}\r\n`
-  const begun = `POST /retry-tasks HTTP/1.1\r\n${asked}content-type: application/json\r\ncontent-length: 9\r\nexpect: 100-continue\r\n\r\n`
-  return { ...served, list, begun }
+/** So many callers at the most; whoever makes keys is one of them, an operator. */
+async function crowded(connections = 3) {
+  const served = await guarded({ limits: { connections } })
+  const withKey = (key: string) => {
+    const asked = `host: a\r\nauthorization: Bearer ${key}\r\n`
+    const list = `GET /retry-tasks HTTP/1.1\r\n${asked}\r\n`
+    const begun = `POST /retry-tasks HTTP/1.1\r\n${asked}content-type: application/json\r\ncontent-length: 9\r\nexpect: 100-continue\r\n\r\n`
+    return { list, begun }
+  }
+  const addTenant = async (tenant: string) => {
+    await served.addTenant(tenant)
+    return withKey(await served.keyFor(tenant, 'read', 'enqueue'))
+  }
+  return { ...served, addTenant, ...withKey(served.operator) }
 }
 
 describe('connections, when they are all taken', () => {
@@ -50,25 +57,70 @@ describe('connections, when they are all taken', () => {
     assert.equal(await answerOf(known), '200')
   })
 
-  it('stay with those who have a request under way, or showed a good key: whoever comes then is hung up on', async () => {
-    const { port, list, begun } = await crowded()
-    const [known, busy] = [await call(port, list), await call(port, begun)]
-    assert.equal(await answerOf(known), '200')
-    assert.equal(await answerOf(busy), '100')
-    const other = await call(port, list)
-    assert.equal(await answerOf(other), '200')
-    await isGone(await call(port))
-    for (const socket of [known, other]) {
-      socket.write(list)
-      assert.equal(await answerOf(socket), '200')
+  it('stay with those who have a request under way: whoever comes then is hung up on', async () => {
+    const { port, begun } = await crowded()
+    const callers: Socket[] = []
+    for (let n = 0; n < 3; n++) {
+      const busy = await call(port, begun)
+      assert.equal(await answerOf(busy), '100')
+      callers.push(busy)
     }
-    busy.write('{"a": 1 }')
-    assert.equal(await answerOf(busy), '400')
+    await isGone(await call(port))
+    for (const busy of callers) {
+      busy.write('{"a": 1 }')
+      assert.equal(await answerOf(busy), '400')
+    }
     // One that leaves by itself makes room as well.
-    known.destroy()
+    callers[0]!.destroy()
     let answer: string | undefined
     while (answer === undefined) answer = await answerOf(await call(port, HEALTH)).catch(() => undefined)
     assert.equal(answer, '200')
+  })
+
+  it('make room by the longest idle of whoever has most idle ones, where all have shown a key', async () => {
+    const { port, addTenant, list } = await crowded(6)
+    const [acme, other] = [await addTenant('acme'), await addTenant('other')]
+    const callers: Socket[] = []
+    for (const text of [list, other.list, acme.list, acme.list, acme.list]) {
+      const socket = await call(port, text)
+      assert.equal(await answerOf(socket), '200')
+      callers.push(socket)
+    }
+    const [operators, others, first, ...rest] = callers
+    const gone = isGone(first!)
+    assert.equal(await answerOf(await call(port, other.list)), '200')
+    await gone
+    for (const [socket, text] of [[operators!, list] as const, [others!, other.list] as const]) {
+      socket.write(text)
+      assert.equal(await answerOf(socket), '200')
+    }
+    assert.ok(rest.every(({ destroyed }) => !destroyed))
+  })
+})
+
+describe('connections of tenants', () => {
+  it('leave some for operators, whatever tenants do', async () => {
+    const { port, addTenant, list } = await crowded(10)
+    const acme = await addTenant('acme')
+    const busy: Socket[] = []
+    for (let n = 0; n < 9; n++) {
+      const socket = await call(port, acme.begun)
+      assert.equal(await answerOf(socket), '100')
+      busy.push(socket)
+    }
+    const refused = await call(port, acme.list)
+    const text = String((await once(refused, 'data'))[0])
+    for (const part of [/^HTTP\/1\.1 429 /, /^retry-after: \d/m, /^connection: close/m, /"too-many-connections"/])
+      assert.match(text, part)
+    assert.equal(await answerOf(await call(port, list)), '200')
+    // As soon as one of its own is idle, that makes room for its next.
+    busy[0]!.write('{"a": 1 }')
+    assert.equal(await answerOf(busy[0]!), '400')
+    const gone = isGone(busy[0]!)
+    assert.equal(await answerOf(await call(port, acme.list)), '200')
+    await gone
+    // The service waits for what is under way before it ends.
+    for (const socket of busy) socket.destroy()
   })
 })
 

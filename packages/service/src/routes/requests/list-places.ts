@@ -1,10 +1,10 @@
-import { shares } from '@secondwind/resilience/rules'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EVERY_TENANT } from '../../task/lane.ts'
 import { comeBackAfter, Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { isList } from '../schemas/operation.ts'
 import { callerOf } from './caller.ts'
+import { Parts } from './parts.ts'
 import { whenTaken } from './when-taken.ts'
 
 const FULL_WAIT_MS = 1_000
@@ -55,35 +55,4 @@ export function boundLists(api: FastifyInstance, { limits, random }: Pick<ApiCon
     })
     done(null, payload)
   })
-}
-
-/** What each reader has of something that is shared. */
-class Parts {
-  readonly #all: number
-  readonly #parts = new Map<string, number>()
-  #taken = 0
-
-  constructor(all: number) {
-    this.#all = all
-  }
-
-  of(reader: string): number {
-    return this.#parts.get(reader) ?? 0
-  }
-
-  hasRoom(reader: string, count: number): boolean {
-    return shares.mostFor({ free: this.#all - this.#taken, ofTenant: this.of(reader), ofLane: 0 }) >= count
-  }
-
-  take(reader: string, count: number): void {
-    this.#taken += count
-    this.#parts.set(reader, this.of(reader) + count)
-  }
-
-  giveBack(reader: string, count: number): void {
-    const own = this.of(reader) - count
-    this.#taken -= count
-    if (own === 0) this.#parts.delete(reader)
-    else this.#parts.set(reader, own)
-  }
 }

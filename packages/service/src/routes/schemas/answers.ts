@@ -56,7 +56,7 @@ export function refusals(...statuses: readonly number[]): ResponseSchema {
   return Object.fromEntries([...EVERYWHERE, ...statuses].map(status => [status, refusal(status)]))
 }
 
-const EVERYWHERE = [400, 401, 403, 406, 414, 500, 503]
+const EVERYWHERE = [400, 401, 403, 406, 414, 429, 500, 503]
 
 function refusal(status: number): object {
   const codes = Object.entries(REFUSALS).flatMap(([code, known]) => (known.status === status ? code : []))

@@ -1,7 +1,7 @@
 import type { FastifySchema } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { Scope } from '../../access/caller.ts'
-import { refusals, type ResponseSchema } from './answers.ts'
+import type { ResponseSchema } from './answers.ts'
 
 export type Tag = (typeof TAGS)[number]
 
@@ -44,7 +44,6 @@ export const KEY_SCHEME = 'key'
 export function operation({ scope, isForOperators, ...described }: Operation): FastifySchema {
   return {
     ...described,
-    ...(isList(described) && { response: { ...described.response, ...refusals(429) } }),
     ...(scope !== 'none' && { security: [{ [KEY_SCHEME]: [] }] }),
     ...({ 'x-scope': scope, ...(isForOperators && { 'x-for-operators': true }) } as FastifySchema),
   }

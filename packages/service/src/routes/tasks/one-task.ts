@@ -128,7 +128,7 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
         operationId: 'replayTask',
         scope: 'operate',
         summary: 'Begin again with a dead letter: attempts from 0, time from now',
-        response: { 200: answer(TASK, 'Its next generation.', WITH_VERSION), ...refusals(404, 409, 412, 429) },
+        response: { 200: answer(TASK, 'Its next generation.', WITH_VERSION), ...refusals(404, 409, 412) },
       }),
     },
     async (request, reply) => {

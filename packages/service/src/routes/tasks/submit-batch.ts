@@ -42,7 +42,7 @@ export function addSubmitBatch(api: FastifyInstance, context: ApiContext, intake
         body: { content: { 'application/json': { schema: TASKS }, 'application/x-ndjson': { schema: TASKS } } },
         response: {
           200: answer(component('BatchResult'), 'What became of each of them; what was created is durable.'),
-          ...refusals(408, 413, 415, 429, 431),
+          ...refusals(408, 413, 415, 431),
         },
       }),
     },

@@ -46,7 +46,7 @@ export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake:
             'idempotency-replayed': 'true',
             etag: 'Its version.',
           }),
-          ...refusals(408, 413, 415, 422, 429, 431),
+          ...refusals(408, 413, 415, 422, 431),
         },
       }),
     },

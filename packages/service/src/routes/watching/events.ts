@@ -87,7 +87,7 @@ export function addEvents(api: FastifyInstance, context: ApiContext): void {
             description: 'Events, each with an id; a comment when there is nothing to tell.',
             content: { 'text/event-stream': { schema: Type.String({ examples: [EXAMPLE] }) } },
           },
-          ...refusals(429),
+          ...refusals(),
         },
       }),
     },
