@@ -16,7 +16,7 @@ export interface BodyStore {
   read(location: string): Promise<AsyncIterable<Uint8Array> | undefined>
   /** What is gone already is no problem. */
   remove(location: string): Promise<void>
-  /** What was put before an instant of the wall clock, and what a crash has left half-written since. */
+  /** What was put before an instant of the wall clock, and what was left half-written since. */
   list(ask: OldBodies): Promise<Page<string>>
 }
 

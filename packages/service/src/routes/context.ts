@@ -63,6 +63,8 @@ export interface ApiLimits {
   readonly bodyBytes: number
   /** Of one that is uploaded by itself. */
   readonly uploadBytes: number
+  /** Of all that are being uploaded, shared by all tenants. */
+  readonly arrivingBytes: number
   readonly batchItems: number
   /** Of a batch as it arrives. */
   readonly batchBytes: number
@@ -84,6 +86,7 @@ export interface ApiLimits {
 export const DEFAULT_LIMITS: ApiLimits = {
   bodyBytes: 1_048_576, // what others take too; more belongs into an object store
   uploadBytes: 16_777_216, // sixteen of them are in memory at once when they are sent
+  arrivingBytes: 1_073_741_824, // sixty of the largest at once, and a disk that is not full of halves
   batchItems: 1_000,
   batchBytes: 8_388_608, // parsed in less time than a person notices
   backlog: {

@@ -42,7 +42,7 @@ describe('a directory of bodies', () => {
     assert.equal((await stat(join(directory, location, '..'))).mode & 0o777, 0o700)
   })
 
-  it('is as it was when it is opened again, and lists what a crash left half-written', async () => {
+  it('is as it was when it is opened again, without what a crash left half-written', async () => {
     const directory = temporaryDirectory()
     const { location } = await (await openDirectoryBodies({ directory })).put([Buffer.from('kept')], 100)
     await writeFile(join(directory, 'arriving', 'f'.repeat(30)), 'hal')
@@ -50,7 +50,25 @@ describe('a directory of bodies', () => {
     const bodies = await openDirectoryBodies({ directory })
     assert.ok(await bodies.read(location))
     const { items } = await bodies.list({ putBefore: Number.MAX_SAFE_INTEGER, limit: 100 })
-    assert.deepEqual(items.toSorted(), [location, `arriving/${'f'.repeat(30)}`].toSorted())
+    assert.deepEqual(items, [location])
+    assert.deepEqual(await readdir(join(directory, 'arriving')), ['not-ours'])
+  })
+
+  it('keeps a twentieth of the disk free for tasks, looks at it again as bodies come, and leaves nothing of what it refuses', async () => {
+    const directory = temporaryDirectory()
+    let freeBytes = 60_000_000
+    const bodies = await openDirectoryBodies({ directory, look: async () => ({ allBytes: 1_000_000_000, freeBytes }) })
+    const { location } = await bodies.put([Buffer.alloc(1_000_000)], 10_000_000)
+    async function* fillingUp(): AsyncIterable<Uint8Array> {
+      yield Buffer.alloc(1_000_000)
+      freeBytes = 50_500_000
+      for (let chunks = 0; chunks < 5; chunks++) yield Buffer.alloc(1_000_000)
+    }
+    await assert.rejects(bodies.put(fillingUp(), 10_000_000), (error: unknown) => {
+      assert.ok(error instanceof StoreUnavailableError)
+      return error.code === 'store-full'
+    })
+    assert.deepEqual(await filesIn(directory), [join(directory, location)])
   })
 
   it('says of each trouble with the disk what the store would say of it', async () => {

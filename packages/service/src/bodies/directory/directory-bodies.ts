@@ -5,7 +5,8 @@
  *
  *  1. A file that has its place is whole: it is written elsewhere, synced, and only then moved there.
  *  2. Nobody but the service's own user can read one.
- *  3. No part of a path comes from outside: a location is what was made up here, or nothing.
+ *  3. What a process has not finished is gone when the next one starts.
+ *  4. No part of a path comes from outside: a location is what was made up here, or nothing.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
@@ -14,9 +15,12 @@ import { cursorOf } from '../../stores/cursor.ts'
 import type { BodyStore, ByteChunks } from '../body-store.ts'
 import { measured, type Measured } from '../measured.ts'
 import { sayingWhy, sayingWhyUnread } from './faults.ts'
+import { FreeSpace, spaceAt, type Space } from './free-space.ts'
 
 export interface DirectoryBodiesOptions {
   readonly directory: string
+  /** What the disk has; else what it says itself. */
+  readonly look?: () => Promise<Space>
 }
 
 const ARRIVING = 'arriving'
@@ -26,8 +30,10 @@ const OWNER_ONLY = { directory: 0o700, file: 0o600 }
 
 const CURSOR = cursorOf('bodies', 'string')
 
-export async function openDirectoryBodies({ directory }: DirectoryBodiesOptions): Promise<BodyStore> {
+export async function openDirectoryBodies(options: DirectoryBodiesOptions): Promise<BodyStore> {
+  const { directory, look = () => spaceAt(directory) } = options
   const settled = new Set<string>()
+  const space = new FreeSpace(look)
   const pathOf = (location: string): string => join(directory, location)
 
   /** The folder of a location, there to stay. */
@@ -37,7 +43,10 @@ export async function openDirectoryBodies({ directory }: DirectoryBodiesOptions)
     await syncDirectory(directory)
     settled.add(folder)
   }
-  await sayingWhy(() => settle(ARRIVING))
+  await sayingWhy(async () => {
+    await settle(ARRIVING)
+    await removeUnfinished(directory)
+  })
 
   return {
     kind: 'directory',
@@ -47,7 +56,7 @@ export async function openDirectoryBodies({ directory }: DirectoryBodiesOptions)
       const arriving = pathOf(`${ARRIVING}/${file}`)
       const location = `${folder}/${file}`
       try {
-        const known = await writeWhole(arriving, bytes, mostBytes)
+        const known = await writeWhole(arriving, { bytes, mostBytes, space })
         await sayingWhy(async () => {
           await settle(folder)
           await rename(arriving, pathOf(location))
@@ -80,15 +89,34 @@ export async function openDirectoryBodies({ directory }: DirectoryBodiesOptions)
   }
 }
 
+interface Arriving {
+  readonly bytes: ByteChunks
+  readonly mostBytes: number
+  readonly space: FreeSpace
+}
+
 /** What goes wrong with the disk is said in the store's words; what goes wrong with whoever sends it stays as it is. */
-async function writeWhole(path: string, bytes: ByteChunks, mostBytes: number): Promise<Measured> {
+async function writeWhole(path: string, { bytes, mostBytes, space }: Arriving): Promise<Measured> {
   const handle = await sayingWhy(() => open(path, 'wx', OWNER_ONLY.file))
   try {
-    const known = await measured(bytes, mostBytes, chunk => sayingWhy(() => handle.writeFile(chunk)))
+    const known = await measured(bytes, mostBytes, chunk =>
+      sayingWhy(async () => {
+        await space.take(chunk.length)
+        await handle.writeFile(chunk)
+      }),
+    )
     await sayingWhy(() => handle.sync())
     return known
   } finally {
     await handle.close()
+  }
+}
+
+/** One process has the directory: what arrived when the last one died arrives no more. */
+async function removeUnfinished(directory: string): Promise<void> {
+  for (const file of await readdir(join(directory, ARRIVING))) {
+    const location = `${ARRIVING}/${file}`
+    if (LOCATION.test(location)) await rm(join(directory, location), { force: true })
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { describe, it } from 'vitest'
+import { connect } from 'node:net'
+import { describe, it, onTestFinished } from 'vitest'
 import { serve, TASK, type Served } from '../api.test-kit.ts'
 
 const LARGE = 'a large body '.repeat(10_000)
@@ -69,6 +70,22 @@ describe('POST /bodies', () => {
     assert.deepEqual([status, json.code], [429, 'bodies-full'])
     assert.ok(Number(headers['retry-after']) > 0)
     assert.equal((await upload(served, '12345678')).status, 200)
+  })
+
+  it('counts bytes that are still to come, in fair shares, until they are there or will never be', async () => {
+    const served = await serve({ limits: { uploadBytes: 1_000, arrivingBytes: 1_000 } })
+    const { port, raw } = served
+    const head = `POST /bodies HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n`
+    const slow = connect({ port, host: '127.0.0.1' })
+    onTestFinished(() => void slow.destroy())
+    slow.write(`${head}content-length: 800\r\n\r\n${'x'.repeat(700)}`)
+    const isFull = async (): Promise<boolean> => (await upload(served, 'y'.repeat(150))).json.code === 'bodies-full'
+    while (!(await isFull()));
+    assert.equal((await upload(served, 'z')).status, 201)
+    const unmeasured = await raw(`${head}connection: close\r\ntransfer-encoding: chunked\r\n\r\n1\r\nz\r\n0\r\n\r\n`)
+    assert.match(unmeasured, /bodies-full/)
+    slow.destroy()
+    while (await isFull());
   })
 })
 

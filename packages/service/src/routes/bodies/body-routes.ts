@@ -14,6 +14,7 @@ import { component, parameters } from '../schemas/schema.ts'
 import { refusalOfFull } from '../tasks/enqueued.ts'
 import type { Intake } from '../tasks/intake.ts'
 import { readBody } from './read-body.ts'
+import { Uploads } from './uploads.ts'
 
 interface OneBody {
   readonly Params: { readonly bodyRef: string }
@@ -25,6 +26,7 @@ const LONGEST_TYPE = 255
 /** Bytes go straight to where they lie, and no more of them than are taken. */
 export function addBodies(api: FastifyInstance, context: ApiContext, intake: Intake): void {
   const { store, bodies, keys } = context
+  const uploads = new Uploads(context)
   // What cannot be removed now is found by the sweep.
   const discard = (location: string): Promise<void> => bodies.remove(location).catch(() => undefined)
   api.addContentTypeParser('*', (_, payload, parsed) => parsed(null, payload))
@@ -54,7 +56,7 @@ export function addBodies(api: FastifyInstance, context: ApiContext, intake: Int
       intake.limit(tenant)
       refuseClosedUploads(tenant, context)
       const contentType = typeOf(request)
-      const kept = await receive(request, context)
+      const kept = await uploads.during(tenant, request, () => receive(request, context))
       const { bodyRef } = kept
       // Its bytes are read here, behind the guard's last look.
       const refusal = shutOut(caller, keys)

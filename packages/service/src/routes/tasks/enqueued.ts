@@ -53,10 +53,12 @@ function sayFull(scope: FullScope, { destination, callbackUrl }: NewTask): strin
   }
 }
 
-export function refusalOfFull(random: Random): Refusal {
+const KEPT_FULL =
+  'The large bodies that are kept have as many bytes together as they may: those that no task needs go after a day.'
+
+export function refusalOfFull(random: Random, detail: string = KEPT_FULL): Refusal {
   return new Refusal('bodies-full', {
-    detail:
-      'The large bodies that are kept have as many bytes together as they may: those that no task needs go after a day.',
+    detail,
     headers: comeBackAfter(FULL_WAIT_MS, random()),
   })
 }
