@@ -55,7 +55,7 @@ export function createApi(setting: ApiSetting): FastifyInstance {
   const storeFor: ApiContext['storeFor'] = ({ isOperator }) => (isOperator ? asOperator : asTenant)
   const context = { ...setting, store: asTenant, storeFor }
   const { log, limits, random, clock } = context
-  const ids = createRequestIds(random)
+  const ids = createRequestIds()
   const handleError = createErrorHandler(random)
   const api = fastify({
     logger: { level: log.level, ...(log.stream && { stream: log.stream }), redact: NEVER_LOGGED },
@@ -128,7 +128,7 @@ function addRoutes(api: FastifyInstance, context: ApiContext): void {
     addOneDestination(scope, context)
     addControls(scope, context, policies)
     addServiceState(scope, context)
-    addOpenApi(scope)
+    addOpenApi(scope, context)
     // Only there a line is a task.
     void scope.register(async batches => addSubmitBatch(batches, context, intake))
   })

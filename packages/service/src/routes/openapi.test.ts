@@ -12,6 +12,22 @@ describe('the OpenAPI document', () => {
   })
   afterAll(() => served.close())
 
+  it('is not sent again to whoever has it', async () => {
+    const { headers } = await served.ask('GET', '/openapi.json')
+    const again = await served.ask('GET', '/openapi.json', { headers: { 'if-none-match': String(headers.etag) } })
+    assert.deepEqual([again.status, again.text, again.headers.etag], [304, '', headers.etag])
+  })
+
+  it('is on its way to eight at once, and others are told to come back', async () => {
+    const { raw, port, ask } = served
+    const request = `GET /openapi.json HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n`
+    const answers = await raw(`${request}\r\n`.repeat(11) + `${request}connection: close\r\n\r\n`)
+    const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status)
+    assert.deepEqual(statuses, [...Array<string>(8).fill('200'), ...Array<string>(4).fill('429')])
+    assert.equal(answers.match(/^retry-after: \d+\r$/gm)?.length, 4)
+    assert.equal((await ask('GET', '/openapi.json')).status, 200)
+  })
+
   it('is of version 3.1, and has every route that is served, and no other', () => {
     assert.match(document.openapi, /^3\.1\./)
     assert.deepEqual(

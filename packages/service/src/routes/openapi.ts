@@ -1,7 +1,10 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
+import { hash } from 'node:crypto'
 import { Type, type TSchema } from 'typebox'
+import { comeBackAfter, Refusal } from './answers/refusal.ts'
 import type { ApiContext } from './context.ts'
+import { whenTaken } from './requests/when-taken.ts'
 import { answer, BATCH_RESULT, CAUSE, PROBLEM, refusals } from './schemas/answers.ts'
 import { BODY } from './schemas/body.ts'
 import { CONTROL, CONTROL_INPUT, CONTROL_STATE } from './schemas/control.ts'
@@ -80,8 +83,13 @@ export function describeApi(api: FastifyInstance, { version }: Pick<ApiContext, 
   })
 }
 
-export function addOpenApi(api: FastifyInstance): void {
-  let text: string | undefined
+/** Anybody may ask for it, without a key, and it is the longest answer there is: so many are on their way at once. */
+const MOST_UNDER_WAY = 8
+const FULL_WAIT_MS = 1_000
+
+export function addOpenApi(api: FastifyInstance, { random }: Pick<ApiContext, 'random'>): void {
+  let written: Written | undefined
+  let underWay = 0
   api.get(
     '/openapi.json',
     {
@@ -91,18 +99,42 @@ export function addOpenApi(api: FastifyInstance): void {
         summary: 'This document',
         tags: ['service'],
         querystring: parameters({}),
+        headers: Type.Object({ 'If-None-Match': Type.Optional(Type.String()) }),
         response: {
           200: answer(
             Type.Object({}, { additionalProperties: true, examples: [{ openapi: '3.1.1' }] }),
             'OpenAPI 3.1.',
+            { etag: 'Another one when it has changed.' },
           ),
+          304: { description: 'It is as it was.', type: 'null' },
           ...refusals(),
         },
       }),
     },
-    async (_, reply) => {
-      text ??= JSON.stringify(api.swagger())
-      return reply.type('application/json').send(text)
+    async (request, reply) => {
+      written ??= write(api)
+      const { bytes, etag } = written
+      void reply.header('etag', etag)
+      if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+      if (underWay >= MOST_UNDER_WAY)
+        throw new Refusal('too-many-lists', {
+          detail: `This document is on its way to ${MOST_UNDER_WAY} others, which is as many as may be at once.`,
+          headers: comeBackAfter(FULL_WAIT_MS, random()),
+        })
+      underWay++
+      whenTaken(reply, () => underWay--)
+      return reply.type('application/json').send(bytes)
     },
   )
+}
+
+interface Written {
+  readonly bytes: Buffer
+  readonly etag: string
+}
+
+/** Once: from then on it costs no more than its bytes. */
+function write(api: FastifyInstance): Written {
+  const text = JSON.stringify(api.swagger())
+  return { bytes: Buffer.from(text), etag: `"${hash('sha256', text, 'base64url')}"` }
 }
