@@ -29,8 +29,14 @@ describe('the hash of a request', () => {
       { ...ASKED, deadlineAt: 1 },
       { ...ASKED, attemptsMade: 1 },
       { ...ASKED, metadata: { a: '1' } },
+      { ...ASKED, callbackUrl: 'https://shop.example/told' },
+      { ...ASKED, callbackUrl: 'https://shop.example/other' },
     ]
     assert.equal(new Set([ASKED, ...others].map(requestHash)).size, others.length + 1)
+  })
+
+  it('stays what it was in stores that were written before, for whoever asks again after an upgrade', () => {
+    assert.equal(requestHash(ASKED), '6kje7H62_RtDggqybvIu7IdHGGFbjzUIQvCPaU1JykI')
   })
 
   it('is the same for a call that is handed over again, whatever was spent on it meanwhile', () => {

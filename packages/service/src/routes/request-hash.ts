@@ -5,7 +5,7 @@ import type { TaskOrder } from '../task/accept.ts'
 /** What a caller asked for, once it was read: all that would make it another request. */
 export interface AskedFor extends Pick<
   TaskOrder,
-  'request' | 'delayMs' | 'notBefore' | 'deadlineAt' | 'attemptsMade' | 'metadata'
+  'request' | 'delayMs' | 'notBefore' | 'deadlineAt' | 'attemptsMade' | 'metadata' | 'callbackUrl'
 > {
   /** The name of a policy, not its version: whoever asks again has written the same as before. */
   readonly policy: string | RetryPolicy
@@ -21,13 +21,15 @@ export function requestHash(asked: AskedFor): string {
 
 /** Line by line, as HTTP would write it. Nothing but the body, which comes last, can hold a line break. */
 function canonicalText(asked: AskedFor): string {
-  const { request, policy, delayMs, notBefore, deadlineAt, attemptsMade, metadata } = asked
+  const { request, policy, delayMs, notBefore, deadlineAt, attemptsMade, metadata, callbackUrl } = asked
   const { targetUrl, method, headers, body, storedBody } = request
   const under = typeof policy === 'string' ? policy : JSON.stringify(policy)
   // What was spent before a hand-over is no part of what is asked: whoever crashed, and hands over again, asks the same.
   const times = attemptsMade === undefined ? `${delayMs},${notBefore},${deadlineAt}` : `${notBefore},${deadlineAt}`
   const notes = metadata === undefined ? '' : JSON.stringify(sorted(metadata))
-  const head = `${method} ${targetUrl}\n${headerLines(headers)}\n${under}\n${times}\n${notes}\n`
+  // Only where there is one: tasks that were kept before callbacks counted have hashes without this line.
+  const told = callbackUrl === undefined ? '' : `callback ${callbackUrl}\n`
+  const head = `${method} ${targetUrl}\n${headerLines(headers)}\n${under}\n${times}\n${notes}\n${told}`
   if (storedBody !== undefined) return `${head}bodyRef\n${storedBody.bodyRef}`
   return body === null ? head : `${head}body\n${characters(body)}`
 }
