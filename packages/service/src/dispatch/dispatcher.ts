@@ -182,8 +182,8 @@ class StoreDispatcher implements Dispatcher, Alarm {
   }
 
   view(lane: string): LaneView | undefined {
-    const served = this.#served(lane)
-    return served && viewOf(served, { ...this.#ports, steering: this.#steering, slots: this.#loop.shares })
+    const known = this.#served(lane) ?? this.#stewardship.left.get(partitionOf(lane))?.lanes.get(lane)
+    return known && viewOf(known, { ...this.#ports, steering: this.#steering, slots: this.#loop.shares })
   }
 
   get orders(): StandingOrders {

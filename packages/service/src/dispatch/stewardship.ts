@@ -41,6 +41,8 @@ interface StewardshipOptions {
 
 export class Stewardship {
   readonly partitions: Map<number, ServedPartition> = new Map()
+  /** Those that were left because the store gave no answer, as they were then, until somebody serves them again. */
+  readonly left: Map<number, ServedPartition> = new Map()
   isStopping = false
   readonly #options: StewardshipOptions
   readonly #watch: Watch = new Map()
@@ -93,6 +95,7 @@ export class Stewardship {
   /** A claim got no answer. The partition is left, so that its token changes. */
   doubt(partition: ServedPartition, token: string): void {
     this.#doubts.push({ partition: partition.number, steward: partition.token, token })
+    this.left.set(partition.number, partition)
     this.drop(partition)
   }
 
@@ -138,6 +141,7 @@ export class Stewardship {
 
   #reconcileOne(number: number, record: Steward | undefined, isWanted: boolean): void {
     const served = this.partitions.get(number)
+    if (record !== undefined && record.instance !== this.#options.ports.instance) this.left.delete(number)
     if (served !== undefined) {
       if (record?.token !== served.token) this.drop(served)
       else if (!isWanted) this.#move(number, () => this.#give(served))
@@ -161,8 +165,9 @@ export class Stewardship {
     for (const doubt of this.#doubts) if (doubt.partition === number) await this.#resolve(doubt)
     const partition = new ServedPartition({ number, token, takenAt: time.now(), wasServed: from !== null })
     this.partitions.set(number, partition)
-    if (!(await this.#options.onTaken(partition))) this.drop(partition)
-    else if (this.isStopping) await this.#give(partition)
+    if (!(await this.#options.onTaken(partition))) return this.drop(partition)
+    this.left.delete(number)
+    if (this.isStopping) await this.#give(partition)
   }
 
   async #give(partition: ServedPartition): Promise<void> {

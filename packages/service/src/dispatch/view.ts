@@ -16,7 +16,8 @@ export function viewOf(lane: ServedLane, { time, calls, steering, slots }: Surro
   const now = time.now()
   const { policy, state, oldestDueAt } = lane
   const gates = shutNow(lane, now)
-  const holds = calls.isResting || !steering.isFresh ? [STORE] : gates
+  const isStoreLost = lane.partition.phase === 'gone' || calls.isResting || !steering.isFresh
+  const holds = isStoreLost ? [STORE] : gates
   const hold = together(holds.length === 0 && slots.taken >= slots.slots ? [SLOTS] : holds)
   const shut = lane.openingsAt(now, lane.leases).gates.filter(({ room }) => room === 0)
   const forRetries = shut.filter(({ scope }) => scope.policyId === undefined).map(holdOf)
