@@ -237,6 +237,8 @@ describe('an answer that breaks the rules', () => {
     const broken = [
       'SSH-2.0-OpenSSH_9.2\r\n\r\n',
       'HTTP/1.1 abc OK\r\n\r\n',
+      'HTTP/1.1 099 X\r\ncontent-length: 0\r\n\r\n',
+      'HTTP/1.1 000 X\r\ncontent-length: 0\r\n\r\n',
       'HTTP/1.1 200 OK\r\nno colon\r\n\r\n',
       'HTTP/1.1 200 OK\r\ncontent-length: abc\r\n\r\nab',
       'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',

@@ -101,6 +101,8 @@ function causeOf(error: unknown, code: string, isSent: boolean): FailureCause {
   if (error instanceof errors.HTTPParserError) return brokenRule(error.message)
   const broken = code === 'UND_ERR_SOCKET' ? BROKEN_RULES[String(message)] : undefined
   if (broken !== undefined) return { errorCode: 'bad-response', say: broken }
+  // Its parser lets 000 to 099 pass as a status, and the code behind it asserts that there is none.
+  if (code === 'ERR_ASSERTION' && String(message).includes('statusCode')) return brokenRule('(Invalid status code)')
   const known = CAUSES[code]
   if (known !== undefined) return { errorCode: known }
   if (TLS_CODE.test(code)) return { errorCode: 'tls' }
