@@ -8,6 +8,7 @@ import { seedDefaultPolicy } from './access/default-policy.ts'
 import { KeyRing } from './access/key-ring.ts'
 import { sealOf } from './access/seal.ts'
 import { SigningSecrets } from './access/signing-secrets.ts'
+import { listenFailure, refuseEarly, refuseTooOpen } from './before-opening.ts'
 import { CallbackRunner } from './callbacks/callback-runner.ts'
 import type { ServiceConfig } from './config.ts'
 import { connectionsWithin, mostDescriptors } from './descriptors.ts'
@@ -18,7 +19,6 @@ import { ReplayRunner } from './replays/replay-runner.ts'
 import { createApi } from './routes/api.ts'
 import { DEFAULT_LIMITS, type ApiLimits, type Health } from './routes/context.ts'
 import { isLoopback } from './loopback.ts'
-import { StartFailure } from './start-failure.ts'
 import { saySkew } from './stores/store-clock.ts'
 import type { TaskStore } from './stores/task-store.ts'
 import { LOOPBACK_RULES, parseAllowTarget } from './targets/allow-target.ts'
@@ -74,6 +74,7 @@ const GRACE_MS = 10_000
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, isDevelopment, log, logLevel, clock = systemClock } = options
   const limits = limitsOf(config)
+  await refuseEarly(config, isDevelopment)
   const store = await openStore(config)
   const bodies = await openBodies(config, store)
   await seedDefaultPolicy(store, DEFAULT_TENANT)
@@ -83,9 +84,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const secrets = new SigningSecrets(store, now)
   const load = (): Promise<unknown> => Promise.all([keys.load(), secrets.load()])
   await load()
-  if (!isLoopback(config.host) && (isDevelopment || !keys.isInForce)) {
+  try {
+    refuseTooOpen(config, { isDevelopment, hasKeys: keys.isInForce })
+  } catch (error) {
     await store.close()
-    throw tooOpen(config, isDevelopment)
+    throw error
   }
   const rules = [
     ...config.allowTarget.flatMap(text => parseAllowTarget(text).rule ?? []),
@@ -212,47 +215,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-/** Whoever can reach a service without keys could have requests sent in its name, and read everybody's tasks. */
-function tooOpen({ host }: ServiceConfig, isDevelopment: boolean): StartFailure {
-  const what = `${host} can be reached from other machines`
-  if (isDevelopment)
-    return new StartFailure({
-      code: 'dev-exposed',
-      what,
-      because: 'In development targets on this machine may be called by whoever asks: it is for loopback alone.',
-      next: ['secondwind dev', `secondwind serve --host ${host} --admin-key-file admin.key`],
-    })
-  return new StartFailure({
-    code: 'no-keys',
-    what,
-    because: 'The service has no keys: everybody could have requests sent in its name.',
-    next: [
-      `node -p "require('crypto').randomBytes(32).toString('hex')" > admin.key && chmod 600 admin.key`,
-      `secondwind serve --host ${host} --admin-key-file admin.key`,
-    ],
-  })
-}
-
-async function listen(
-  api: FastifyInstance,
-  { host, port }: ServiceConfig,
-  giveUp: () => Promise<void>,
-): Promise<string> {
+async function listen(api: FastifyInstance, config: ServiceConfig, giveUp: () => Promise<void>): Promise<string> {
+  const { host, port } = config
   try {
     // Of an address that is open to others it names each that this machine has; what was asked for stands beside it.
     return await api.listen({ host, port, listenTextResolver: address => `listening on ${host}: ${address}` })
   } catch (error) {
     await api.close()
     await giveUp()
-    const { code, message } = error as NodeJS.ErrnoException
-    const isTaken = code === 'EADDRINUSE'
-    throw new StartFailure({
-      code: isTaken ? 'port-taken' : 'cannot-listen',
-      what: `${host}:${port} cannot be listened on`,
-      because: isTaken ? 'Another program listens there, perhaps a service that is already running.' : message,
-      next: [isTaken ? 'secondwind serve --port 0' : 'secondwind serve --host 127.0.0.1'],
-      cause: error,
-    })
+    throw listenFailure(error, config)
   }
 }
 

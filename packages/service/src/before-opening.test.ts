@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, vi } from 'vitest'
+import { aService, temporaryDirectory } from './service.test-kit.ts'
+import { connect } from './stores/sqlite/file/connection.ts'
+import { migrate } from './stores/sqlite/file/migrate.ts'
+import { MIGRATIONS } from './stores/sqlite/file/migrations.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+/** Data of a version before, as its service left it. */
+function oldData(format: number): string {
+  const data = temporaryDirectory()
+  const file = connect(join(data, 'tasks.db'), { busyTimeoutMs: 0 })
+  file.exec('pragma journal_mode = wal')
+  migrate(file, 'path', MIGRATIONS.slice(0, format))
+  file.close()
+  return data
+}
+
+const contentsOf = (data: string): readonly unknown[] =>
+  readdirSync(data).map(name => [name, readFileSync(join(data, name)).toString('base64')])
+
+describe('a start that is refused', () => {
+  const taken = async (): Promise<number> => Number(new URL((await aService({ store: 'memory' })).url).port)
+  const refusals = [
+    { code: 'port-taken', settings: async () => ({ port: await taken() }) },
+    { code: 'cannot-listen', settings: async () => ({ host: '192.0.2.1', adminKey: 'k'.repeat(64) }) },
+    { code: 'no-keys', settings: async () => ({ host: '0.0.0.0' }) },
+  ]
+  for (const { code, settings } of refusals) {
+    it(`with ${code} leaves data of an older format as it was`, async () => {
+      for (const format of [1, MIGRATIONS.length - 1]) {
+        const data = oldData(format)
+        const before = contentsOf(data)
+        await assert.rejects(aService({ data, ...(await settings()) }, false), { code })
+        assert.deepEqual(contentsOf(data), before)
+      }
+    })
+
+    it(`with ${code} makes no directory`, async () => {
+      const data = join(temporaryDirectory(), 'new')
+      await assert.rejects(aService({ data, ...(await settings()) }, false), { code })
+      assert.ok(!existsSync(data))
+    })
+  }
+
+  it('has not overlooked keys: data that has some may be reached from elsewhere', async () => {
+    const data = temporaryDirectory()
+    const first = await aService({ data })
+    const made = await first.call('/keys', { scopes: ['admin'], isOperator: true })
+    assert.equal(made.status, 201)
+    await first.stop()
+    const again = await aService({ data, host: '0.0.0.0' }, false)
+    assert.equal(again.openAt, '0.0.0.0')
+  })
+})
