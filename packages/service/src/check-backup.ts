@@ -5,7 +5,7 @@ import { BODIES_DIRECTORY } from './open-stores.ts'
 import { connect, type Connection } from './stores/sqlite/file/connection.ts'
 import { DATA_FILE, refuseForeign, sayingWhy } from './stores/sqlite/file/file.ts'
 import { numberOf } from './stores/sqlite/file/migrate.ts'
-import { MIGRATIONS } from './stores/sqlite/file/migrations.ts'
+import { FORMAT } from './stores/sqlite/file/migrations.ts'
 import { StoreUnavailableError } from './stores/task-store.ts'
 import { TASK_STATUSES, type TaskStatus } from './task/task.ts'
 
@@ -58,7 +58,7 @@ function readingOf(connection: Connection, directory: string): BackupReading {
     lastAt: lastAt!,
     tasks: Object.fromEntries(TASK_STATUSES.map((status, at) => [status, counts[at]])) as BackupReading['tasks'],
     format,
-    knownFormat: MIGRATIONS.length,
+    knownFormat: FORMAT,
     dataBytes: statSync(join(directory, DATA_FILE)).size,
     bodies: {
       needed: needed.length,

@@ -7,6 +7,8 @@ import { openMemoryBodies } from './bodies/memory/memory-bodies.ts'
 import type { ServiceConfig } from './config.ts'
 import { StartFailure } from './start-failure.ts'
 import { openMemoryStore } from './stores/memory/memory-store.ts'
+import { writeHolder } from './stores/sqlite/file/holder.ts'
+import { FORMAT } from './stores/sqlite/file/migrations.ts'
 import { openSqliteStore } from './stores/sqlite/sqlite-store.ts'
 import { uptimeMs } from './stores/store-clock.ts'
 import { StoreUnavailableError, type TaskStore } from './stores/task-store.ts'
@@ -41,4 +43,14 @@ export async function openBodies({ store: kind, data }: ServiceConfig, store: Ta
 /** In words. */
 export function sayStore({ store, data }: ServiceConfig): string {
   return store === 'memory' ? 'in memory: lost when the service ends' : resolve(data)
+}
+
+/** Of the data file; nothing is kept of what is in memory. */
+export function formatOf({ store }: ServiceConfig): number | undefined {
+  return store === 'memory' ? undefined : FORMAT
+}
+
+/** Says beside the lock where its holder answers, so that whoever finds the directory taken finds the service, too. */
+export function announce({ store, data }: ServiceConfig, { url, instance }: { url: string; instance: string }): void {
+  if (store === 'sqlite') writeHolder(data, { pid: process.pid, url, instance })
 }

@@ -41,6 +41,17 @@ describe('the service', () => {
     )
   })
 
+  it('says of which format its data file is; in memory it has none', async () => {
+    const data = temporaryDirectory()
+    const onDisk = await aService({ data })
+    const file = new DatabaseSync(join(data, 'tasks.db'), { readOnly: true })
+    const { user_version: format } = file.prepare('pragma user_version').get()!
+    file.close()
+    assert.equal((await onDisk.call('/healthz')).body.format, format)
+    const inMemory = await aService({ store: 'memory' })
+    assert.equal((await inMemory.call('/healthz')).body.format, undefined)
+  })
+
   it('takes in as many tasks, and as many requests, as it was told to, and says when to come back', async () => {
     const order = { targetUrl: 'http://127.0.0.1:9/', delayMs: 3_600_000 }
     const refusalOf = ({ status, headers, body }: Answered) => [status, body.code, headers.has('retry-after')]

@@ -13,7 +13,7 @@ import { CallbackRunner } from './callbacks/callback-runner.ts'
 import type { ServiceConfig } from './config.ts'
 import { connectionsWithin, mostDescriptors } from './descriptors.ts'
 import { createDispatcher } from './dispatch/dispatcher.ts'
-import { openBodies, openStore, sayStore } from './open-stores.ts'
+import { announce, formatOf, openBodies, openStore, sayStore } from './open-stores.ts'
 import { addPracticeEndpoints } from './practice/practice.ts'
 import { ReplayRunner } from './replays/replay-runner.ts'
 import { createApi } from './routes/api.ts'
@@ -74,6 +74,7 @@ const GRACE_MS = 10_000
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, isDevelopment, log, logLevel, clock = systemClock } = options
   const limits = limitsOf(config)
+  const instance = randomUUID()
   await refuseEarly(config, isDevelopment)
   const store = await openStore(config)
   const bodies = await openBodies(config, store)
@@ -101,7 +102,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ...(options.lostLogLines && { lostLogLines: options.lostLogLines }),
   })
   const live = {
-    stream: new EventStream({ clock, now, instance: randomUUID().slice(0, 8) }),
+    stream: new EventStream({ clock, now, instance: instance.slice(0, 8) }),
     series: new SeriesBook({ now }),
   }
   const listeners: DispatchEvents[] = [metrics.events, liveEvents(live), ...(options.events ? [options.events] : [])]
@@ -112,7 +113,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     clock,
     random: systemRandom,
     newToken: randomUUID,
-    instance: randomUUID(),
+    instance,
     slots: config.concurrency,
     signingSecretsOf: ({ tenant, destination }) => secrets.of(tenant, destination),
     events: tellAll(listeners),
@@ -162,6 +163,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     metrics: () => metrics.scrape(),
     health: () => healthOf(store),
     version: VERSION,
+    format: formatOf(config),
+    instance,
     log: { level: logLevel, stream: { write: log } },
     ...(isDevelopment && { practice: scope => addPracticeEndpoints(scope, { clock }) }),
   })
@@ -184,6 +187,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   // What was ordered before is in force for the first request.
   await dispatcher.orders.refresh()
   const url = await listen(api, config, closeAll)
+  announce(config, { url, instance })
   dispatcher.start()
   sampling.start()
   void replays.run(upkeep.signal)

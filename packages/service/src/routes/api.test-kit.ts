@@ -92,6 +92,7 @@ export async function startApi(asked: ServeOptions = {}): Promise<Served> {
     metrics: async () => ({ contentType: 'text/plain; version=0.0.4', text: 'retry_tasks{status="PENDING"} 0\n' }),
     health: async () => ({ problems: [], clockSkewMs: 0 }),
     version: '0.0.0',
+    instance: 'one-start',
     log: { level: 'debug', stream: { write: line => void log.push(line) } },
     ...options,
   })

@@ -46,8 +46,12 @@ export interface ApiSetting {
   readonly isStillAllowed?: (caller: Caller) => Promise<boolean>
   readonly metrics: () => Promise<Exposition>
   readonly health: () => Promise<Health>
-  /** Of the service, for `/openapi.json`. */
+  /** Of the service. */
   readonly version: string
+  /** The name that this process gave itself when it started. */
+  readonly instance: string
+  /** Of its data file, if it has one. */
+  readonly format?: number | undefined
   readonly log: LogSettings
   /** Adds routes that are no part of the API. */
   readonly practice?: (api: FastifyInstance) => void

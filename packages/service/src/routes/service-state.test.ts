@@ -6,7 +6,15 @@ describe('the state of the service', () => {
   it('is alive as long as it answers', async () => {
     const { ask, clock } = await serve({ health: async () => ({ problems: ['The disk is full.'], clockSkewMs: 0 }) })
     const { status, json } = await ask('GET', '/healthz')
-    assert.deepEqual([status, json], [200, { status: 'alive', version: '0.0.0', answeredAt: clock.now() }])
+    assert.deepEqual(
+      [status, json],
+      [200, { status: 'alive', version: '0.0.0', instance: 'one-start', answeredAt: clock.now() }],
+    )
+  })
+
+  it('is told with the format of its data file, where there is one', async () => {
+    const { ask } = await serve({ format: 15 })
+    assert.equal((await ask('GET', '/healthz')).json.format, 15)
   })
 
   it('is ready, or says what keeps it from its work', async () => {

@@ -10,6 +10,10 @@ const ASKED = { tags: ['service'], querystring: parameters({}) } as const
 const READY_AGAIN_MS = 5_000
 const SKEW = Type.Number({ description: "How far the machine's clock has gone from the store's." })
 const VERSION = Type.String({ description: 'Of the service.' })
+const FORMAT = Type.Optional(
+  Type.Number({ description: 'Of its data file: an upgrade may raise it, and an older version refuses it then.' }),
+)
+const INSTANCE = Type.String({ description: 'The name that the process gave itself: another one after each start.' })
 const ANSWERED_AT = Type.Number({ description: 'What time it is for the service, in ms since the epoch.' })
 
 function statusOf(status: string, others: { readonly [name: string]: TSchema } = {}): TSchema {
@@ -17,7 +21,10 @@ function statusOf(status: string, others: { readonly [name: string]: TSchema } =
 }
 
 /** How the service itself is, for those who watch over it. */
-export function addServiceState(api: FastifyInstance, { health, random, clock, version }: ApiContext): void {
+export function addServiceState(
+  api: FastifyInstance,
+  { health, random, clock, version, format, instance }: ApiContext,
+): void {
   api.get(
     '/healthz',
     {
@@ -27,12 +34,15 @@ export function addServiceState(api: FastifyInstance, { health, random, clock, v
         scope: 'none',
         summary: 'Whether the process answers at all',
         response: {
-          200: answer(statusOf('alive', { version: VERSION, answeredAt: ANSWERED_AT }), 'It does.'),
+          200: answer(
+            statusOf('alive', { version: VERSION, format: FORMAT, instance: INSTANCE, answeredAt: ANSWERED_AT }),
+            'It does.',
+          ),
           ...refusals(),
         },
       }),
     },
-    async (_, reply) => reply.send({ status: 'alive', version, answeredAt: clock.now() }),
+    async (_, reply) => reply.send({ status: 'alive', version, format, instance, answeredAt: clock.now() }),
   )
 
   api.get(

@@ -1,22 +1,12 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { connect, type Connection } from './connection.ts'
 import { errorOf, faultOf, foreignFault, inUseFault, leftLogFault, lockGoneFault } from './faults.ts'
+import { LOCK_FILE, readHolder, writeHolder } from './holder.ts'
 import { identify, isInPlace, type FileIdentity, type OpenedFiles } from './in-place.ts'
 import { APPLICATION_ID, migrate, numberOf } from './migrate.ts'
 
 export const DATA_FILE = 'tasks.db'
-export const LOCK_FILE = 'lock'
 
 /** Before it, a checkpoint at the wrong moment could lose what was committed (SQLite's WAL-reset bug). */
 const OLDEST_SQLITE = [3, 51, 3]
@@ -140,28 +130,14 @@ function lockDirectory(directory: string): { readonly lock: Connection; readonly
       lock.exec('pragma locking_mode = exclusive; begin exclusive')
       // Deleted in between, it would be a lock that nobody else meets.
       if (!isInPlace(file)) throw errorOf(lockGoneFault(path))
-      writeHolder(path)
+      writeHolder(directory, { pid: process.pid })
       return { lock, file }
     } catch (error) {
       lock.close()
       const fault = faultOf(error, path)
-      throw fault?.code === 'store-in-use' ? errorOf(inUseFault(readHolder(path))) : error
+      throw fault?.code === 'store-in-use' ? errorOf(inUseFault(readHolder(directory)?.pid)) : error
     }
   })
-}
-
-/** Who holds the lock, for whoever is refused: the lock itself says only that somebody does. */
-function writeHolder(lockPath: string): void {
-  writeFileSync(`${lockPath}.pid`, `${process.pid}\n`, { mode: 0o600 })
-}
-
-function readHolder(lockPath: string): number | undefined {
-  try {
-    const pid = Number(readFileSync(`${lockPath}.pid`, 'utf8'))
-    return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined
-  } catch {
-    return undefined // an older version holds it
-  }
 }
 
 /** For whoever looks into the file before deleting it. */

@@ -171,3 +171,6 @@ export const MIGRATIONS: readonly Migration[] = [
   update store set filed_up_to = (select coalesce(max(log_id), 0) from log);
   `,
 ]
+
+/** Of every file that this version has opened. */
+export const FORMAT: number = MIGRATIONS.length
