@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { historyOf, retry, transient } from '@secondwind/resilience'
+import { historyOf, retry, transient, type RetryEvent } from '@secondwind/resilience'
 import { expectNoLeaks } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
 import { createClient } from './client.ts'
@@ -56,6 +56,22 @@ describe('a call to the service', () => {
     assert.ok(reasons.includes('budget'), 'the common one is empty')
     assert.deepEqual(await end(client.tasks.get(TASK_ID)), aTask())
     assert.equal(server.requests.length, 2)
+  })
+
+  it('is made once where twice would be two, without a word to whoever uses the client', async () => {
+    const events: RetryEvent[] = []
+    const url = 'http://switched.test'
+    const { client, server, end } = scriptedClient(['503'], { url, telemetry: event => events.push(event) })
+    const control = { level: 'retries-off', scope: { kind: 'all' }, reason: 'a storm' } as const
+    await assert.rejects(end(client.controls.create(control)), ServiceError)
+    assert.equal(server.requests.length, 1)
+    assert.ok(events.every(({ kind }) => kind !== 'warning'))
+  })
+
+  it('is repeated where it writes nothing, though it is a POST: a preview', async () => {
+    const preview = { isPreview: true, level: 'retries-off', scope: { kind: 'all' }, reason: 'a storm' } as const
+    const { client, end } = scriptedClient(['503', { body: preview }])
+    assert.deepEqual(await end(client.controls.preview(preview)), preview)
   })
 
   it('leaves nothing behind', async () => {

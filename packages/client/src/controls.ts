@@ -23,12 +23,12 @@ export interface Controls {
 const PATH = '/controls'
 
 export function controlsOf(caller: Caller): Controls {
-  // Not asked again: of two controls one would be left when the other is ended.
-  const post = <Answer>(body: object, { signal }: Call): Promise<Answer> =>
-    caller.ask({ method: 'POST', mark: 'level', path: PATH, body, signal })
+  const post = <Answer>(body: object, idempotent: boolean, { signal }: Call): Promise<Answer> =>
+    caller.ask({ method: 'POST', mark: 'level', path: PATH, body, idempotent, signal })
   return {
-    create: async (control, call = {}) => post(control, call),
-    preview: async (control, call = {}) => post({ ...control, preview: true }, call),
+    // Not asked again: of two controls one would be left when the other is ended.
+    create: async (control, call = {}) => post(control, false, call),
+    preview: async (control, call = {}) => post({ ...control, preview: true }, true, call),
     list(filter = {}, { signal } = {}) {
       refuse('controls cannot be listed', check.checkFields(filter, { ended: check.flag }))
       return listing(page =>

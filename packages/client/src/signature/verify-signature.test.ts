@@ -146,6 +146,7 @@ describe('verifySignature', () => {
       return !error.message.includes('%%%')
     })
     await assert.rejects(verifySignature(request, []), /secrets must hold at least one/)
-    await assert.rejects(verifySignature(request, undefined as never), /secrets\[0\] must/)
+    await assert.rejects(verifySignature(request, undefined as never), /secrets\[0\] must .* \(is undefined\)/)
+    await assert.rejects(verifySignature(request, 'hello'), /secrets\[0\] must .* \(is "\[redacted\]"\)/)
   })
 })
