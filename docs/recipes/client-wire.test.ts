@@ -123,6 +123,7 @@ const SHAPES: {
     retryShare: 'always',
     amplification: 'perhaps',
     recent: 'perhaps',
+    lastFailure: 'perhaps',
   },
   CountersEvent: { at: 'always', tasks: 'always', isExact: 'always', lastSecond: 'always' },
   ControlEvent: {

@@ -1,5 +1,5 @@
 import type { LaneInput } from '@secondwind/resilience/rules'
-import type { Hold } from './task.ts'
+import type { AttemptEnd, Hold } from './task.ts'
 
 /** What there is to say of a destination. Its gates are known to the instance that serves it. */
 export interface Destination {
@@ -31,6 +31,8 @@ export interface Destination {
   readonly amplification?: number
   /** What was sent to it lately, by the instance that was asked; absent when it sent nothing. */
   readonly recent?: RecentAttempts
+  /** The newest attempt that did not succeed, of those that the instance that was asked has made. */
+  readonly lastFailure?: LastFailure
   /** What whoever asks has set for it; absent when nothing was. */
   readonly settings?: DestinationSettings & {
     /** Grows with every change. */
@@ -63,6 +65,12 @@ export interface RecentAttempts {
   readonly attempts: number
   readonly retryShare: number
   readonly amplification?: number
+}
+
+export interface LastFailure extends AttemptEnd {
+  readonly at: number
+  readonly taskId: string
+  readonly attemptNumber: number
 }
 
 export interface DestinationSettings {

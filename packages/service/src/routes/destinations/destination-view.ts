@@ -1,4 +1,10 @@
-import type { Destination, DestinationOfTenant, DestinationSettings, RecentAttempts } from '@secondwind/client'
+import type {
+  Destination,
+  DestinationOfTenant,
+  DestinationSettings,
+  LastFailure,
+  RecentAttempts,
+} from '@secondwind/client'
 import type { Caller } from '../../access/caller.ts'
 import type { KnownDestination } from '../../steering/standing-orders.ts'
 import type { LaneCounters } from '../../stores/task-store.ts'
@@ -45,11 +51,13 @@ function viewOfTenant(
 ): DestinationOfTenant {
   const { lane, pending } = counters
   const view = dispatching.view(lane)
+  const lastFailure = live.series.lastFailure(lane)
   const ofTenant = caller.isForAll ? ordersIn(orders.destination(lane), clock.now()) : {}
   return {
     tenant: laneOf(lane).tenant,
     ...(view !== undefined && gatesOf(view)),
     ...countsOf(counters, live.series.attemptsWithin(lane, RECENT_MS)),
+    ...(lastFailure !== undefined && { lastFailure }),
     // The instance that serves it hears a little late that the last one was cancelled.
     ...(view?.oldestDueAt !== undefined && pending > 0 && { oldestDueAt: view.oldestDueAt }),
     ...(Object.keys(ofTenant).length > 0 && { tenantSettings: ofTenant }),
@@ -71,14 +79,20 @@ export function destinationOfAll(
     .toSorted((one, other) => other.pending - one.pending || (one.lane < other.lane ? -1 : 1))
     .map(counters => viewOfTenant(counters, caller, seeing))
   const dueAts = tenants.flatMap(({ oldestDueAt }) => oldestDueAt ?? [])
+  const failures = tenants.flatMap(({ lastFailure }) => lastFailure ?? [])
   const recent = lanes.flatMap(({ lane }) => seeing.live.series.attemptsWithin(lane, RECENT_MS) ?? [])
   return {
     ...namesOf(lanes[0]!.lane, records, now),
     ...countsOf(lanes.reduce(sumOf), recent.length === 0 ? undefined : recent.reduce(sumOf)),
     ...(dueAts.length > 0 && { oldestDueAt: Math.min(...dueAts) }),
+    ...(failures.length > 0 && { lastFailure: failures.reduce(newest) }),
     ...settingsOf(records, now),
     tenants: tenants.slice(0, MOST_SHOWN),
   }
+}
+
+function newest(one: LastFailure, other: LastFailure): LastFailure {
+  return other.at > one.at ? other : one
 }
 
 /** Of one that has had no task yet. */

@@ -63,6 +63,28 @@ describe('GET /destinations', () => {
     assert.equal(await recent(), undefined)
   })
 
+  it('shows the last failure of each', async () => {
+    const { ask, live, clock } = await serve()
+    await ask('POST', '/retry-tasks', { body: TASK })
+    const end = { outcome: 'transient', responseStatus: 503, errorCode: 'http-503', errorMessage: 'down' } as const
+    live.series.attemptEnded({
+      taskId: 'a',
+      lane: laneKey({ tenant: 'default', destination: 'https://api.example' }),
+      policyId: 'default',
+      attemptNumber: 2,
+      durationMs: 10,
+      latenessMs: 0,
+      ownLatenessMs: 0,
+      overheadMs: 0,
+      ...end,
+    })
+    const lastFailure = { at: clock.now(), taskId: 'a', attemptNumber: 2, ...end }
+    const { json } = await ask('GET', '/destinations')
+    assert.deepEqual(json.items[0].lastFailure, lastFailure)
+    const one = await ask('GET', '/destinations/https%3A%2F%2Fapi.example')
+    assert.deepEqual(one.json.lastFailure, lastFailure)
+  })
+
   it('shows its gates where this instance serves it', async () => {
     const { ask, views, clock } = await serve()
     await ask('POST', '/retry-tasks', { body: TASK })

@@ -6,7 +6,7 @@ import type { LaneView } from '../../task/lane-view.ts'
 import { COMING_BACK, SHOWN_COMING_BACK } from './coming-back.ts'
 import { durationField, instantField, reasonField } from './fields.ts'
 import { namesOf, schemaOf, wordOf, type Schema } from './schema.ts'
-import { HOLD } from './task.ts'
+import { END, HOLD } from './task.ts'
 
 const BREAKER_STATES: { readonly [state in LaneView['breaker']]: true } = {
   closed: true,
@@ -123,6 +123,11 @@ const RECENT: TSchema = Type.Object(
   { description: 'What was sent lately, by the instance that is asked; absent when it sent nothing.' },
 )
 
+const LAST_FAILURE: TSchema = Type.Object(
+  { at: Type.Integer(), taskId: Type.String(), attemptNumber: Type.Integer(), ...END },
+  { description: 'The newest attempt that did not succeed, of those that the instance that is asked has made.' },
+)
+
 const OF_TENANT = {
   tenant: Type.Optional(
     Type.String({
@@ -142,6 +147,7 @@ const OF_TENANT = {
   cancelled: Type.Integer(),
   ...costFields('Of all attempts that there ever were'),
   recent: Type.Optional(RECENT),
+  lastFailure: Type.Optional(LAST_FAILURE),
   tenantSettings: Type.Optional(
     Type.Object(ORDERS, {
       description: 'What its tenant has set for itself, as an operator sees it who names none.',

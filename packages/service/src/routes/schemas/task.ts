@@ -1,6 +1,6 @@
 import type { Explanation, RetryTask } from '@secondwind/client'
 import { GIVE_UP_REASONS } from '@secondwind/resilience'
-import { Type, type TSchema } from 'typebox'
+import { Type, type TProperties, type TSchema } from 'typebox'
 import { CONTROL_LEVELS } from '../../task/control.ts'
 import { HOLD_REASONS } from '../../task/lane-view.ts'
 import type { AttemptOutcome, AttemptRow } from '../../task/task.ts'
@@ -49,7 +49,7 @@ const EXAMPLE: RetryTask = {
 }
 
 /** How an attempt ended, alone and as part of its row. */
-const END = {
+export const END: TProperties = {
   outcome: OUTCOME,
   responseStatus: Type.Optional(Type.Integer()),
   errorCode: Type.Optional(Type.String({ description: 'Stable: `http-503`, `connect-refused`, `attempt-timeout` …' })),

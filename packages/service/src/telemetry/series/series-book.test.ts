@@ -175,6 +175,20 @@ describe('the series of a service', () => {
     })
   })
 
+  it('remember of each destination the last attempt that failed, and nothing of those without a series', () => {
+    const { book, call, pass } = setting({ mostPerTenant: 1 })
+    const failed = { outcome: 'transient', responseStatus: 503, errorCode: 'http-503', errorMessage: 'down' } as const
+    call('http://a', 'default', { taskId: 'early', ...failed })
+    pass(1_000)
+    call('http://a', 'default', { taskId: 'late', attemptNumber: 2, ...failed })
+    pass(1_000)
+    call('http://a')
+    call('http://b', 'default', failed)
+    const lastOf = (destination: string) => book.lastFailure(laneKey({ tenant: 'default', destination }))
+    assert.deepEqual(lastOf('http://a'), { at: START + 1_000, taskId: 'late', attemptNumber: 2, ...failed })
+    assert.equal(lastOf('http://b'), undefined)
+  })
+
   it('take 64 KiB for each destination and no more, once a day is full', () => {
     const series = newSeries(START)
     for (let second = 0; second < 86_400; second++)

@@ -1,5 +1,6 @@
 import { shares } from '@secondwind/resilience/rules'
 import { laneKey, laneOf } from '../../task/lane.ts'
+import type { AttemptEnd } from '../../task/task.ts'
 import { OTHER } from '../destinations.ts'
 import type { AttemptEnded } from '../events.ts'
 import type { AttemptCounts, SlotRange } from './ring.ts'
@@ -61,6 +62,19 @@ interface Shelf {
   other: Series | undefined
 }
 
+interface OfLane {
+  readonly all: Series
+  readonly own: Series
+  lastFailure?: LastFailure
+}
+
+/** The newest attempt that did not succeed. */
+export interface LastFailure extends AttemptEnd {
+  readonly at: number
+  readonly taskId: string
+  readonly attemptNumber: number
+}
+
 const DAY_MS = 86_400_000
 const LOOK_AGAIN_MS = 60_000
 
@@ -69,7 +83,7 @@ export class SeriesBook {
   readonly #options: Required<SeriesBookOptions>
   readonly #shelves = new Map<string, Shelf>()
   /** By lane, those that have a series of their own: most calls need not look further. */
-  readonly #ofLane = new Map<string, { readonly all: Series; readonly own: Series }>()
+  readonly #ofLane = new Map<string, OfLane>()
   /** Of all tenants together. */
   #everybody: Series | undefined
   #since: number | undefined
@@ -80,7 +94,8 @@ export class SeriesBook {
     this.#options = { ...DEFAULT_SERIES_BOOK, ...options }
   }
 
-  attemptEnded({ lane, attemptNumber, outcome, errorCode, durationMs }: AttemptEnded): void {
+  attemptEnded(event: AttemptEnded): void {
+    const { lane, attemptNumber, outcome, errorCode, durationMs } = event
     const call: Call = {
       isFirst: attemptNumber === 1,
       isSuccess: outcome === 'success',
@@ -92,6 +107,8 @@ export class SeriesBook {
     countCall(all, call, now)
     countCall(own, call, now)
     countCall((this.#everybody ??= newSeries(now)), call, now)
+    const known = this.#ofLane.get(lane)
+    if (known !== undefined && !call.isSuccess) known.lastFailure = failureOf(event, now)
   }
 
   /** So many tasks of each of these lanes wait behind a closed gate. */
@@ -136,6 +153,11 @@ export class SeriesBook {
   attemptsWithin(lane: string, windowMs: number): AttemptCounts | undefined {
     const own = this.#ofLane.get(lane)?.own
     return own && attemptsWithin(own, windowMs, this.#now())
+  }
+
+  /** Of one destination; undefined where nothing failed, or where it has no series of its own. */
+  lastFailure(lane: string): LastFailure | undefined {
+    return this.#ofLane.get(lane)?.lastFailure
   }
 
   #now(): number {
@@ -205,5 +227,18 @@ export class SeriesBook {
           own.delete(lane)
           this.#ofLane.delete(lane)
         }
+  }
+}
+
+function failureOf(event: AttemptEnded, at: number): LastFailure {
+  const { taskId, attemptNumber, outcome, responseStatus, errorCode, errorMessage } = event
+  return {
+    at,
+    taskId,
+    attemptNumber,
+    outcome,
+    ...(responseStatus !== undefined && { responseStatus }),
+    ...(errorCode !== undefined && { errorCode }),
+    ...(errorMessage !== undefined && { errorMessage }),
   }
 }
