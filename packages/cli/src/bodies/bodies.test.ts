@@ -50,7 +50,7 @@ describe('bodies', () => {
     assert.deepEqual(readFileSync(got), bytes)
     const refused = await atTerminal(['bodies', 'get', binary])
     assert.deepEqual([refused.exitCode, refused.stdout], [2, ''])
-    assert.match(refused.stderr, /^error no-text {2}5 bytes[^]*bodies get sha256-\w+ --write body\.bin --url/)
+    assert.match(refused.stderr, /^error no-text {2}a body of 5 bytes[^]*bodies get sha256-\w+ --write body\.bin --url/)
     const text = await upload('Grüße')
     assert.equal((await secondwind(['bodies', 'get', text, '--url', url])).stdout, 'Grüße')
     assert.equal((await atTerminal(['bodies', 'get', text])).stdout, 'Grüße\n')

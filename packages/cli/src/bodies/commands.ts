@@ -57,8 +57,8 @@ const getCommand: Command = remoteCommand({
     if (!isText && terminal.out.isTerminal && options['json'] !== true)
       throw usageFailure({
         code: 'no-text',
-        what: `${bytes.length} bytes that are no text are not shown`,
-        because: ['A terminal would obey them.'],
+        what: `a body of ${sayBytes(bytes.length)} that is no text is not shown`,
+        because: ['A terminal would obey it.'],
         next: [typed('bodies', 'get', bodyRef, '--write', 'body.bin')],
       })
     return {

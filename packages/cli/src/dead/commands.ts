@@ -5,6 +5,7 @@ import { EXIT_CODES } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { given } from '../input/given.ts'
 import { optional, readOptions, text } from '../input/read-options.ts'
+import { sayCount } from '../output/say-count.ts'
 import { sayWhen, whenCell } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS, listProblems, readItems } from '../remote/listing.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
@@ -134,7 +135,7 @@ async function show(call: RemoteCall): Promise<Answer> {
     const line = (label: string, words: string): string =>
       labelled(`  ${label}`, words, { columns: page.columns, width: LABEL_WIDTH })
     return [
-      `${page.colors.bold(causeId)}  ${cause.count} ${cause.count === 1 ? 'task' : 'tasks'}${ofTenant(cause)}  ${cause.destination}`,
+      `${page.colors.bold(causeId)}  ${sayCount(cause.count, 'task')}${ofTenant(cause)}  ${cause.destination}`,
       '',
       line('reason', cause.reason),
       line('error', [cause.errorCode, cause.errorMessage].filter(Boolean).join(': ')),

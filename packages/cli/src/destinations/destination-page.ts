@@ -2,6 +2,7 @@ import type { Destination, DestinationSettings, Hold, SetBy } from '@secondwind/
 import { sayMs, sayShare } from '@secondwind/lab'
 import { namesOf, type SayingWho } from '../access/who.ts'
 import type { Answer, Argument } from '../command.ts'
+import { sayCount } from '../output/say-count.ts'
 import { sayWhen, whenCell } from '../output/say-time.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
 import { ofTenant } from '../remote/whose.ts'
@@ -154,7 +155,9 @@ function recentFacts(recent: Destination['recent']): readonly Fact[] {
   const { windowMs, attempts, retryShare, amplification } = recent
   const load = sayAmplification(amplification)
   const cost = load === undefined ? '' : `; ${load}`
-  return [[`last ${sayMs(windowMs)}`, `${attempts} attempts, of which ${sayShare(retryShare)} retries${cost}`]]
+  return [
+    [`last ${sayMs(windowMs)}`, `${sayCount(attempts, 'attempt')}, of which ${sayShare(retryShare)} retries${cost}`],
+  ]
 }
 
 function sayAmplification(amplification: number | undefined): string | undefined {

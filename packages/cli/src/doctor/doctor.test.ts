@@ -281,6 +281,8 @@ describe('a finding is ok, worth a look, or bad', () => {
     assert.deepEqual(levels(checkDestinations([calm], 1_030_000, typed)), ['ok', 'ok'])
     const [late] = checkDestinations([{ ...calm, hold: { reason: 'breaker-open' } }], 1_600_000, typed)
     assert.match(late!.say, /^2 wait for https:\/\/a\.example, the first for 10 min, held by breaker-open\.$/)
+    const [alone] = checkDestinations([{ ...calm, backlog: 1 }], 1_600_000, typed)
+    assert.match(alone!.say, /^1 waits for /)
     const hold = { reason: 'breaker-open', until: 1_020_000 } as const
     const broken = checkDestinations([{ ...calm, breaker: 'open', hold }], 1_000_000, typed)
     assert.deepEqual(levels(broken), ['warn', 'ok', 'ok'])

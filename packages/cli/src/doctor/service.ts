@@ -174,7 +174,9 @@ export function checkPolicies(policies: readonly PolicyVersion[], typed: Examine
     const next = `${typed('policies', 'get', policyId, '--document')} | secondwind lab explain -`
     return [warn('policies', `${policyId}@${version}: ${because}.`, next)]
   })
-  return findings.length > 0 ? findings : [ok('policies', `${policies.length} keep to the checklist.`)]
+  return findings.length > 0
+    ? findings
+    : [ok('policies', `${policies.length} ${policies.length === 1 ? 'keeps' : 'keep'} to the checklist.`)]
 }
 
 /** A destination that is down delays its own tasks; a minute of it is worth a look. */
@@ -201,7 +203,7 @@ export function checkDestinations(
     ...late.map(({ destination, tenant, backlog, oldestDueAt, hold }) =>
       warn(
         'late tasks',
-        `${backlog}${ofTenant({ tenant })} wait for ${destination}, the first for ${sayMs(now - oldestDueAt!)}${hold ? `, held by ${hold.reason}` : ''}.`,
+        `${backlog}${ofTenant({ tenant })} ${backlog === 1 ? 'waits' : 'wait'} for ${destination}, the first for ${sayMs(now - oldestDueAt!)}${hold ? `, held by ${hold.reason}` : ''}.`,
         typed('destinations', 'get', destination),
       ),
     ),

@@ -4,6 +4,7 @@ import { check } from '@secondwind/resilience/rules'
 import type { Answer, Argument, Command } from '../command.ts'
 import { isOn, optional, readOptions, text } from '../input/read-options.ts'
 import { readDocument } from '../input/read-document.ts'
+import { sayCount } from '../output/say-count.ts'
 import { durationCell, sayWhen, whenCell } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
@@ -84,7 +85,7 @@ const getCommand: Command = remoteCommand({
       data,
       show: () => JSON.stringify(data, undefined, 2),
       ...(options['document'] !== true && {
-        verdict: `Version ${version}, kept since ${sayWhen(createdAt, clock.now())}: ${policy.maxAttempts} attempts within ${sayMs(policy.totalBudgetMs)}.`,
+        verdict: `Version ${version}, kept since ${sayWhen(createdAt, clock.now())}: ${sayCount(policy.maxAttempts, 'attempt')} within ${sayMs(policy.totalBudgetMs)}.`,
       }),
       next: [`${typed('policies', 'get', policy.policyId, '--document')} | secondwind lab explain -`],
     }

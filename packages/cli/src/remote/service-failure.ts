@@ -4,6 +4,7 @@ import { historyOf, ResilienceError } from '@secondwind/resilience'
 import { sayMs } from '@secondwind/lab'
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts'
 import { Failure, problemsFailure, sayProblem } from '../failure.ts'
+import { sayCount } from '../output/say-count.ts'
 import { nextLines, type Asked as AskedLine } from './next-lines.ts'
 
 type Asked = AskedLine & { readonly isChange: boolean }
@@ -63,7 +64,7 @@ function unreachable(error: UnreachableError, { url, isChange, typed }: Asked): 
       // Said by fetch itself, of ports that belong to other protocols.
       message === 'bad port'
         ? `Port ${new URL(url).port} is one that HTTP is never spoken on: nothing was sent.`
-        : `${code ?? message} after ${historyOf(error.cause)?.attempts ?? 1} attempts.`,
+        : `${code ?? message} after ${sayCount(historyOf(error.cause)?.attempts ?? 1, 'attempt')}.`,
     ],
     so: isChange && !isNobodyThere ? UNKNOWN : UNCHANGED,
     next: [typed('doctor'), 'secondwind dev', 'export SECONDWIND_URL=http://127.0.0.1:4747'],

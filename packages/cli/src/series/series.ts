@@ -6,6 +6,7 @@ import { usageFailure, type Failure } from '../failure.ts'
 import { given } from '../input/given.ts'
 import { instant } from '../input/read-instant.ts'
 import { oneOf, optional, readOptions, text, withDefault } from '../input/read-options.ts'
+import { sayCount } from '../output/say-count.ts'
 import { sayInstant } from '../output/say-time.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { sparkline } from '../terminal/sparkline.ts'
@@ -134,5 +135,5 @@ export function judge({ slots, resolution }: Series): string {
   if (attempts === 0) return 'Nothing was sent.'
   const most = Math.max(...slots.map(({ first, retry }) => first + retry))
   const span = sayMs(slots.length * SLOT_MS[resolution])
-  return `${attempts.toLocaleString('en')} attempts in ${span}, ${sayShare(retries / attempts)} of them retries; ${sayShare(failed / attempts)} failed; ${most.toLocaleString('en')} in the busiest ${resolution}.`
+  return `${sayCount(attempts, 'attempt')} in ${span}, ${sayShare(retries / attempts)} of them retries; ${sayShare(failed / attempts)} failed; ${most.toLocaleString('en')} in the busiest ${resolution}.`
 }

@@ -1,5 +1,6 @@
 import type { DispatchEvents, OperatorEvents, TaskOperated } from '@secondwind/service'
 import { createColors } from 'picocolors'
+import { sayCount } from '../output/say-count.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 /**
@@ -17,7 +18,7 @@ export function narrate({ write, out }: Pick<Terminal, 'write' | 'out'>): Dispat
     },
     taskChanged: () => undefined,
     taskEnded({ taskId, status, reason, attemptNumber, ageMs }) {
-      const attempts = `${attemptNumber} attempt${attemptNumber === 1 ? '' : 's'} in ${sayAge(ageMs)}`
+      const attempts = `${sayCount(attemptNumber, 'attempt')} in ${sayAge(ageMs)}`
       const paint = status === 'SUCCEEDED' ? colors.green : colors.red
       say(`${paint('end   ')}  ${taskId}  ${status}${reason === undefined ? '' : ` (${reason})`}  ${attempts}`)
     },

@@ -1,4 +1,5 @@
 import type { RetryTask } from '@secondwind/client'
+import { sayCount } from '../output/say-count.ts'
 import { sayDistance, whenCell } from '../output/say-time.ts'
 import { tenantColumn } from '../remote/whose.ts'
 import type { Table } from '../terminal/table.ts'
@@ -69,7 +70,7 @@ function shortened(url: string): string {
 /** A task in a line, as somebody says it who watches. */
 export function sayTask(task: RetryTask, now: number): string {
   const { status, attemptNumber, nextAttemptAt } = task
-  const attempts = `${attemptNumber} ${attemptNumber === 1 ? 'attempt' : 'attempts'}`
+  const attempts = sayCount(attemptNumber, 'attempt')
   const parts = [
     status,
     attempts,
