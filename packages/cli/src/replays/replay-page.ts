@@ -57,9 +57,9 @@ function sayCounts({ counts, selected }: Replay): string {
 /** It may stop before as many were sent as are judged: no better ones could make up for those that failed. */
 function sayTripped({ stopped, stopOnFailureRate }: Replay): string {
   if (stopped === undefined) return ''
-  const { failed, of } = stopped
-  const most = Math.floor(of * stopOnFailureRate + EPSILON)
-  return `: ${count(failed)} of those sent last had failed at first, and of ${of} at most ${most} may`
+  const { failed, of, overLast = of } = stopped
+  const most = Math.floor(overLast * stopOnFailureRate + EPSILON)
+  return `: ${count(failed)} of the last ${count(of)} had failed at first, and of ${overLast} at most ${most} may`
 }
 
 /** Seven hundredths of a hundred are a little more than seven. */

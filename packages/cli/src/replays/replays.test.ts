@@ -45,7 +45,7 @@ describe('replay', () => {
     assert.equal(run.exitCode, 6, run.stderr)
     assert.match(
       run.stdout.replaceAll(/\s+/g, ' '),
-      /It stopped by its rule: \d+ of those sent last had failed at first, and of 3 at most 0 may\. \d+ have stayed dead\./,
+      /It stopped by its rule: \d+ of the last \d+ had failed at first, and of 3 at most 0 may\. \d+ have stayed dead\./,
     )
     assert.match(run.stderr, /try {2}secondwind dead causes --destination \S+ .*\n +secondwind replay resume /)
   })

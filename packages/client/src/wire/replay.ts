@@ -30,8 +30,8 @@ export interface Replay {
   readonly waitsFor?: string
   /** The backlog is full; what has not been moved is dead still. */
   readonly waitsForRoom?: true
-  /** What tripped its stop rule. */
-  readonly stopped?: { readonly failed: number; readonly of: number }
+  /** What tripped its stop rule: so many failed at first, of so many whose end was known; it judges `overLast`. */
+  readonly stopped?: { readonly failed: number; readonly of: number; readonly overLast?: number }
   /** Why the service cancelled it. */
   readonly endedFor?: 'not-run' | 'not-resumed'
   /** Grows with every change: several times a second while it is under way. */

@@ -148,7 +148,8 @@ describe('a run', () => {
     await start()
     const replayId = await plan({ canary: 3 })
     await act(replayId, { kind: 'run' })
-    assert.equal((await untilStatus(replayId, 'STOPPED')).stopped?.of, 3)
+    const { stopped } = await untilStatus(replayId, 'STOPPED')
+    assert.deepEqual([stopped?.failed, stopped?.of, stopped?.overLast], [1, 1, 3])
     assert.equal((await countsOf(replayId)).moved, 1)
   })
 

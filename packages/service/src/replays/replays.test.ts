@@ -55,7 +55,7 @@ describe('a replay, over sockets and on a disk', () => {
     await untilStatus(replayId, 'PLANNED')
     await service.call(`/replays/${replayId}/run`, {})
     const { stopped, counts } = await untilStatus(replayId, 'STOPPED')
-    assert.ok(stopped.failed >= 2 && stopped.of === 5)
+    assert.ok(stopped.failed >= 2 && stopped.of <= 5 && stopped.overLast === 5)
     assert.ok(counts.moved <= 5 && counts.left >= 35)
     sink.isBad = false
     await service.call(`/replays/${replayId}/resume`, { ratePerSecond: 100 })

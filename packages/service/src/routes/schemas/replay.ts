@@ -126,6 +126,15 @@ export const COUNTS: TSchema = Type.Object({
   left: count('Selected, and still dead.'),
 })
 
+export const STOPPED: TSchema = Type.Object(
+  {
+    failed: Type.Integer({ description: 'So many failed at first.' }),
+    of: Type.Integer({ description: 'Of so many whose end was known.' }),
+    overLast: Type.Optional(Type.Integer({ description: 'Of so many that its rule judges.' })),
+  },
+  { description: 'What tripped its stop rule.' },
+)
+
 export const REPLAY: TSchema = Type.Object(
   {
     replayId: Type.String(),
@@ -155,9 +164,7 @@ export const REPLAY: TSchema = Type.Object(
     rateNow: Type.Number({ description: 'Sent a second, over the last seconds.' }),
     waitsFor: Type.Optional(Type.String({ description: 'Another replay, which has the destination for itself.' })),
     waitsForRoom: Type.Optional(Type.Literal(true, { description: 'The backlog is full; the rest is dead still.' })),
-    stopped: Type.Optional(
-      Type.Object({ failed: Type.Integer(), of: Type.Integer() }, { description: 'What tripped its stop rule.' }),
-    ),
+    stopped: Type.Optional(STOPPED),
     endedFor: Type.Optional(wordOf(['not-run', 'not-resumed'], { description: 'Why the service cancelled it.' })),
     version: Type.Integer({
       description: 'Grows with every change, several times a second while it is under way; the same as the ETag.',

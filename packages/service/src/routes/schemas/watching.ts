@@ -12,7 +12,7 @@ import type { Gap } from '../../telemetry/stream/stream-event.ts'
 import { CONTROL_FIELDS } from './control.ts'
 import { BREAKER } from './destination.ts'
 import { EXAMPLE_TASK_ID } from './fields.ts'
-import { COUNTS } from './replay.ts'
+import { COUNTS, STOPPED } from './replay.ts'
 import { wordOf } from './schema.ts'
 import { HOLD, OUTCOME } from './task.ts'
 
@@ -159,7 +159,7 @@ export const REPLAY_EVENT: TSchema = Type.Object(
     counts: COUNTS,
     waitsFor: Type.Optional(Type.String({ description: 'Another replay, which has the destination for itself.' })),
     waitsForRoom: Type.Optional(Type.Literal(true, { description: 'The backlog is full; the rest is dead still.' })),
-    stopped: Type.Optional(Type.Object({ failed: Type.Integer(), of: Type.Integer() })),
+    stopped: Type.Optional(STOPPED),
     endedFor: Type.Optional(wordOf(['not-run', 'not-resumed'])),
   },
   {

@@ -2,6 +2,15 @@ import type { ReplayStatus } from '@secondwind/client'
 import type { GiveUpReason } from '@secondwind/resilience'
 import type { ReplayCounts } from './counts.ts'
 
+/** What made its rule stop it. */
+export interface Stopped {
+  /** So many of so many failed at first: those whose end was known. */
+  readonly failed: number
+  readonly of: number
+  /** So many its rule judges; absent in what older versions wrote, whose `of` it was. */
+  readonly overLast?: number
+}
+
 /**
  * A replay of many dead letters: first a plan that can be read, then the run of exactly that plan.
  *
@@ -43,8 +52,7 @@ export interface ReplayDocument extends ReplayPlan {
   readonly waitsFor?: string
   /** There was no room for the next one to wait in: it is a dead letter still. */
   readonly waitsForRoom?: true
-  /** What made its rule stop it. */
-  readonly stopped?: { readonly failed: number; readonly of: number }
+  readonly stopped?: Stopped
   /** Why it was cancelled, when nobody did it. */
   readonly endedFor?: 'not-run' | 'not-resumed'
 }

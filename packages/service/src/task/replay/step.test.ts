@@ -90,21 +90,26 @@ describe('turns', () => {
 describe('the stop rule', () => {
   it('trips when more than its share of the last so many failed', () => {
     const recent = `${'1'.repeat(11)}${'0'.repeat(39)}`
-    assert.deepEqual(stopOf(aReplay(), someCounts({ sent: 50, recent })), { failed: 11, of: 50 })
+    assert.deepEqual(stopOf(aReplay(), someCounts({ sent: 50, recent })), { failed: 11, of: 50, overLast: 50 })
     assert.equal(stopOf(aReplay(), someCounts({ sent: 50, recent: `0${recent.slice(1)}` })), undefined)
     assert.equal(stopOf(aReplay(), someCounts({ sent: 51, recent: `${recent}0` })), undefined)
   })
 
   it('need not see them all, when those it saw are enough', () => {
-    assert.deepEqual(stopOf(aReplay(), someCounts({ sent: 11, recent: '1'.repeat(11) })), { failed: 11, of: 50 })
+    const counts = someCounts({ sent: 12, recent: `0${'1'.repeat(11)}` })
+    assert.deepEqual(stopOf(aReplay(), counts), { failed: 11, of: 12, overLast: 50 })
     assert.equal(stopOf(aReplay(), someCounts({ sent: 10, recent: '1'.repeat(10) })), undefined)
   })
 
   it('looks at no more than a canary, or a replay of few, has', () => {
-    assert.deepEqual(stopOf(aReplay({ selected: 4 }), someCounts({ sent: 1, recent: '1' })), { failed: 1, of: 4 })
+    assert.deepEqual(stopOf(aReplay({ selected: 4 }), someCounts({ sent: 1, recent: '1' })), {
+      failed: 1,
+      of: 1,
+      overLast: 4,
+    })
     const canary = aReplay({ isProven: false })
     assert.equal(stopOf(canary, someCounts({ sent: 5, recent: '00001' })), undefined)
-    assert.deepEqual(stopOf(canary, someCounts({ sent: 4, recent: '0011' })), { failed: 2, of: 5 })
+    assert.deepEqual(stopOf(canary, someCounts({ sent: 4, recent: '0011' })), { failed: 2, of: 4, overLast: 5 })
   })
 
   it('forgets what came before a resume', () => {
@@ -141,7 +146,7 @@ describe('a replay', () => {
 
   it('stops by its rule, and says what tripped it', () => {
     const stopped = becomes(aReplay(), someCounts({ sent: 11, recent: '1'.repeat(11) }))
-    assert.deepEqual([stopped?.status, stopped?.stopped], ['STOPPED', { failed: 11, of: 50 }])
+    assert.deepEqual([stopped?.status, stopped?.stopped], ['STOPPED', { failed: 11, of: 11, overLast: 50 }])
   })
 
   it('waits for one that was set going before it, and says so', () => {

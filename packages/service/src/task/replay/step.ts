@@ -1,6 +1,6 @@
 /** What a replay does next: a pure rule, asked many times a second by whoever looks after it. */
 import type { ReplayCounts } from './counts.ts'
-import { become, hasRun, isUnderWay, type ReplayDocument } from './replay.ts'
+import { become, hasRun, isUnderWay, type ReplayDocument, type Stopped } from './replay.ts'
 import { withGone } from './selection.ts'
 
 export type ReplayStep =
@@ -82,13 +82,13 @@ function waitingFor(replay: ReplayDocument, ahead: string | undefined): ReplayDo
  * What trips the stop rule: too many failures for the last so many to be any good, however those still to come turn out.
  * A canary, and a replay of few, is judged by as many as it has.
  */
-export function stopOf(replay: ReplayDocument, counts: ReplayCounts): { failed: number; of: number } | undefined {
+export function stopOf(replay: ReplayDocument, counts: ReplayCounts): Stopped | undefined {
   const sent = counts.sent - replay.start.sent
   const size = replay.isProven ? replay.selected : Math.min(replay.canary, replay.selected)
-  const of = Math.max(1, Math.min(replay.overLast, size))
-  const outcomes = sent === 0 ? '' : counts.recent.slice(-Math.min(of, sent))
+  const overLast = Math.max(1, Math.min(replay.overLast, size))
+  const outcomes = sent === 0 ? '' : counts.recent.slice(-Math.min(overLast, sent))
   const failed = outcomes.split('1').length - 1
-  return failed / of > replay.stopOnFailureRate ? { failed, of } : undefined
+  return failed / overLast > replay.stopOnFailureRate ? { failed, of: outcomes.length, overLast } : undefined
 }
 
 /** So far ahead, and so much unsent, at most: that is what a pause, a stop or a cancel comes too late for. */
