@@ -69,6 +69,7 @@ const resumeCommand: Command = destinationChange({
     const rate = hasRateLimit(destination) ? '' : ' That bounds how many are under way at once, not how many a second.'
     return `${nameOf(destination)} is resumed, one request at a time first, then ${then}: ${waiting(destination)}.${rate}`
   },
+  unchanged: destination => `${nameOf(destination)} is not paused. Nothing was changed.`,
   next: (destination, call) => [
     ...watchIt(destination, call),
     ...(hasRateLimit(destination) ? [] : [call.typed('destinations', 'limits', nameOf(destination), '--rate', '20/s')]),

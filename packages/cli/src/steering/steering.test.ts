@@ -30,12 +30,22 @@ describe('pause and resume', () => {
   it('say that a ramp bounds requests at once, and how to bound their rate where nothing does', async () => {
     const { url, aTask, client, atTerminal } = await aService()
     await client.waitFor((await aTask('200')).taskId)
+    await client.destinations.pause(url)
     const unbounded = await atTerminal(['resume', url, '--ramp', '5min'])
     assert.match(oneLine(unbounded.stdout), /within 5 min: .* under way at once, not how many a second/)
     assert.match(unbounded.stderr, new RegExp(`secondwind destinations limits ${url} --rate 20/s`))
     await client.destinations.put(url, { limits: { rateLimit: { perSecond: 50 } } })
     const bounded = await atTerminal(['resume', url, '--ramp', '5min'])
     assert.doesNotMatch(bounded.stdout + bounded.stderr, /a second|--rate/)
+  })
+
+  it('change nothing where nothing is paused, and say so: no ramp slows down what goes well', async () => {
+    const { url, aTask, client, inPipe } = await aService()
+    await client.waitFor((await aTask('200')).taskId)
+    const { stdout, stderr } = await inPipe(['resume', url, '--ramp', '5min'])
+    assert.match(oneLine(stdout + stderr), /is not paused\. Nothing was changed\./)
+    const { settings, limit } = await client.destinations.get(url)
+    assert.deepEqual([settings, limit], [undefined, 100])
   })
 
   it('are obeyed in advance, and say that nothing was ever sent there, and what was perhaps meant', async () => {

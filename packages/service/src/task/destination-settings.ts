@@ -74,9 +74,17 @@ export function settingsAt({ paused, ...rest }: DestinationSettings, now: number
 
 /** The way back that an operator has ordered, while it lasts: a pause of the tenant's own meanwhile does not shorten it. */
 export function orderedBack({ resumed }: DestinationSettings, now: number): Resumed | undefined {
-  if (!resumed?.isByOperator) return undefined
+  return resumed?.isByOperator && isUnderWay(resumed, now) ? resumed : undefined
+}
+
+/** Whether there is anything to resume: a pause, or a way back that another one can replace. */
+export function isHeldBack({ paused, resumed }: DestinationSettings, now: number): boolean {
+  return paused !== undefined || (resumed !== undefined && isUnderWay(resumed, now))
+}
+
+function isUnderWay({ since, rampMs }: Resumed, now: number): boolean {
   // Without a time, its usual pace gives every limit by then.
-  return now < resumed.since + (resumed.rampMs ?? WATCHED_RAMP_MS) ? resumed : undefined
+  return now < since + (rampMs ?? WATCHED_RAMP_MS)
 }
 
 /** Whoever runs the service has said how the breaker judges: no tenant holds it closed. */

@@ -29,6 +29,7 @@ export interface Change {
   readonly ifVersion?: number | undefined
   /** The orders that it gives or lifts. */
   readonly touched: readonly Touched[]
+  /** The same settings, where there is nothing to change: then nothing is written. */
   readonly apply: (settings: DestinationSettings) => DestinationSettings
 }
 
@@ -51,6 +52,7 @@ async function write(change: Change, { store, clock }: ApiContext): Promise<void
     const after = apply(before!)
     if (!caller.isOperator)
       for (const each of touched) refuseForeign(each, { own: before!, all: ofAll! }, { after, now })
+    if (after === before) return
     const most = caller.isOperator ? MOST_OF_OPERATORS : MOST_DESTINATIONS
     const written = await store.writeRecord({
       ...name,

@@ -111,6 +111,18 @@ describe.each([
 })
 
 describe('POST /destinations/{name}/…', () => {
+  it('resumes what is paused, or on its way back; else nothing is changed, and nothing written', async () => {
+    const served = await serve()
+    const unpaused = await say(served, 'resume', { rampMs: 5_000 })
+    assert.equal(unpaused.settings, undefined)
+    await say(served, 'pause')
+    await say(served, 'resume', { rampMs: 5_000 })
+    const again = await say(served, 'resume', { rampMs: 9_000 })
+    assert.equal(again.settings.resumed.rampMs, 9_000)
+    await served.clock.advance(9_000)
+    assert.deepEqual((await say(served, 'resume', { rampMs: 5_000 })).settings, again.settings)
+  })
+
   it('pauses with a reason and an end, resumes by a ramp, and keeps what else was set', async () => {
     const served = await serve()
     const now = served.clock.now()

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { Type, type TSchema } from 'typebox'
 import type { Caller } from '../../access/caller.ts'
 import { storeTimeAt } from '../../stores/store-clock.ts'
-import { orderedBack, without, type SetBy } from '../../task/destination-settings.ts'
+import { isHeldBack, orderedBack, without, type SetBy } from '../../task/destination-settings.ts'
 import { laneOf } from '../../task/lane.ts'
 import type { ApiContext } from '../context.ts'
 import { callerOf } from '../requests/caller.ts'
@@ -151,7 +151,8 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
     'resume',
     {
       operationId: 'resumeDestination',
-      summary: 'Send again, step by step; under a stop rule it is paused again when too much fails',
+      summary:
+        'Send again, step by step; under a stop rule it is paused again when too much fails. What is not paused stays as it is',
       body: schemas.RESUME_INPUT,
     },
     (body, by) => {
@@ -163,6 +164,8 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
           { part: 'resumed', isLifted: false },
         ],
         apply: settings => {
+          // A ramp would throttle what nobody has stopped.
+          if (!isHeldBack(settings, by.since)) return settings
           // A tenant that lifts its own pause goes on upon the way that an operator has ordered.
           const ordered = by.isByOperator || settings.paused === undefined ? undefined : orderedBack(settings, by.since)
           return { ...without(settings, 'paused'), resumed: ordered ?? resumed }
