@@ -159,7 +159,7 @@ describe('keys', () => {
       /^[\d-]+ [\d:]+ {2}destination\.pause {2}by first {2}for acme\n {4}https:\/\/\S+ {2}INC-2231\n/,
     )
     const wide = (await service.atTerminal(['audit', '--all', ...asAdmin], { columns: 120 })).stdout
-    assert.match(wide, /^AT +BY +ACTION +SUBJECT +REASON +TENANT\n/)
+    assert.match(wide, /^AT +BY +ACTION +SUBJECT +REASON +TENANT +DETAILS\n/)
     assert.match(wide, /\n\d\d-\d\d \d\d:\d\d:\d\d +first +destination\.pause +https:\/\/\S+ +INC-2231 +acme\n/)
     const rows = await service.inPipe(['audit', '--all', ...asAdmin])
     assert.doesNotMatch(rows.stdout, /\tfirst\t/, 'programs get ids')

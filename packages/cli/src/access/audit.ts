@@ -10,6 +10,7 @@ import { wrap } from '../terminal/page.ts'
 import { showTable, type Table } from '../terminal/table.ts'
 import { visible } from '../terminal/visible.ts'
 import { ACTIONS, tellUnknownAction } from './actions.ts'
+import { sayDetails } from './say-details.ts'
 import { actorCell, namesOf, type NameOfActor } from './who.ts'
 
 export const auditCommand: Command = remoteCommand({
@@ -60,10 +61,10 @@ function auditPage(entries: readonly AuditEntry[], nameOf: NameOfActor): Answer[
     const [, ...rows] = table.split('\n')
     if (rows.every(row => row.length <= page.columns)) return table
     return entries
-      .map(({ at, actor, action, subject, reason, tenant }) => {
+      .map(({ at, actor, action, subject, reason, tenant, details = {} }) => {
         const whose = isOfMany ? `  for ${tenant}` : ''
-        const why = reason === undefined ? '' : `  ${reason}`
-        const lines = [`${sayMoment(at)}  ${action}  by ${nameOf(actor)}${whose}`, `    ${subject}${why}`]
+        const more = [reason ?? '', sayDetails(details)].filter(Boolean).map(text => `  ${text}`)
+        const lines = [`${sayMoment(at)}  ${action}  by ${nameOf(actor)}${whose}`, `    ${subject}${more.join('')}`]
         return lines.map(line => wrap(visible(line), page.columns, '    ')).join('\n')
       })
       .join('\n')
@@ -72,6 +73,7 @@ function auditPage(entries: readonly AuditEntry[], nameOf: NameOfActor): Answer[
 
 function auditTable(entries: readonly AuditEntry[], nameOf: NameOfActor): Table {
   const tenants = new Set(entries.map(({ tenant }) => tenant))
+  const hasDetails = entries.some(({ details = {} }) => sayDetails(details) !== '')
   return {
     columns: [
       { name: 'at' },
@@ -82,7 +84,7 @@ function auditTable(entries: readonly AuditEntry[], nameOf: NameOfActor): Table 
       { name: 'reason', isProse: true },
       // One that they all share tells nothing.
       { name: 'tenant', ...(tenants.size < 2 && { dropOrder: 1 }) },
-      { name: 'details', isOnlyData: true },
+      { name: 'details', isProse: true, ...(hasDetails ? {} : { isOnlyData: true }) },
     ],
     rows: entries.map(one => [
       { value: one.at, say: sayMoment(one.at) },
@@ -91,7 +93,7 @@ function auditTable(entries: readonly AuditEntry[], nameOf: NameOfActor): Table 
       one.subject,
       one.reason ?? '',
       one.tenant,
-      one.details === undefined ? '' : JSON.stringify(one.details),
+      one.details === undefined ? '' : { value: JSON.stringify(one.details), say: sayDetails(one.details) },
     ]),
   }
 }

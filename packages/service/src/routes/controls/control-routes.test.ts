@@ -35,6 +35,7 @@ describe('POST /controls', () => {
     assert.deepEqual((await ask('GET', `/controls/${controlId}`)).json, answer.json)
     const { items } = await store.auditTrail({ limit: 10, action: 'control.create' })
     assert.deepEqual([items[0]!.actor, items[0]!.subject, items[0]!.reason], ['local', controlId, 'INC-2231'])
+    assert.equal(items[0]!.details?.['expiresAt'], clock.now() + 60_000)
   })
 
   it('is in force even where what it holds cannot be counted', async () => {

@@ -207,7 +207,7 @@ async function writeControl(
   { store, orders, keys }: ApiContext,
 ): Promise<KnownControl> {
   refuseShutOut(caller, keys)
-  const { controlId, tenant = EVERY_TENANT, level, scope } = control
+  const { controlId, tenant = EVERY_TENANT, level, scope, expiresAt } = control
   const { controlId: _, tenant: __, ...document } = control
   const written = await store.writeRecord({
     kind: 'control',
@@ -216,7 +216,10 @@ async function writeControl(
     document,
     ifVersion,
     most: caller.isOperator ? MOST_OF_OPERATORS : MOST_CONTROLS,
-    audit: { ...lineBy(caller, { tenant, action, subject: controlId, reason }), details: { level, scope } },
+    audit: {
+      ...lineBy(caller, { tenant, action, subject: controlId, reason }),
+      details: { level, scope, ...(expiresAt !== undefined && { expiresAt }) },
+    },
   })
   if (written.kind === 'full')
     throw new Refusal('too-many', { detail: `There are ${MOST_CONTROLS} controls of the last day already.` })
