@@ -60,7 +60,7 @@ export async function backUp({ data, to: named }: BackupAsk): Promise<BackupRead
   try {
     copyData(source, join(partial, DATA_FILE))
     await copyBodies(join(data, BODIES_DIRECTORY), join(partial, BODIES_DIRECTORY))
-    const reading = checkBackup(partial)
+    const reading = await checkBackup(partial)
     keep(partial)
     renameSync(partial, to)
     keep(dirname(resolve(to)))

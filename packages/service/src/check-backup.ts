@@ -1,13 +1,14 @@
 /** A look at a copy of a data directory: nothing is sent, nothing is written, and it may be as old as it likes. */
-import { existsSync, statSync } from 'node:fs'
+import { createReadStream, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { DamagedBodyError, intact } from './bodies/intact.ts'
 import { BODIES_DIRECTORY } from './open-stores.ts'
 import { connect, type Connection } from './stores/sqlite/file/connection.ts'
 import { DATA_FILE, refuseForeign, sayingWhy } from './stores/sqlite/file/file.ts'
 import { numberOf } from './stores/sqlite/file/migrate.ts'
 import { FORMAT } from './stores/sqlite/file/migrations.ts'
 import { StoreUnavailableError } from './stores/task-store.ts'
-import { TASK_STATUSES, type TaskStatus } from './task/task.ts'
+import { TASK_STATUSES, type StoredBody, type TaskStatus } from './task/task.ts'
 
 export interface BackupReading {
   /** The last instant that was written in it. */
@@ -17,8 +18,8 @@ export interface BackupReading {
   readonly format: number
   readonly knownFormat: number
   readonly dataBytes: number
-  /** Bodies that tasks need and that lie beside the file, and how many of those are not there. */
-  readonly bodies: { readonly needed: number; readonly missing: number }
+  /** Bodies that tasks need and that lie beside the file, and how many of those are not there, or are not what was put. */
+  readonly bodies: { readonly needed: number; readonly missing: number; readonly damaged: number }
 }
 
 /** Tables of before have no bodies to look for. */
@@ -28,11 +29,11 @@ const FIRST_FORMAT_WITH_BODIES = 6
 const BUSY_TIMEOUT_MS = 2_000
 
 /** Throws a `StoreUnavailableError` for what is no copy, or a damaged one. */
-export function checkBackup(directory: string): BackupReading {
+export async function checkBackup(directory: string): Promise<BackupReading> {
   const path = join(directory, DATA_FILE)
   if (!existsSync(path))
     throw new StoreUnavailableError('store-unreachable', `there is no ${DATA_FILE} in ${directory}`)
-  return sayingWhy(path, () => {
+  const { needed, ...reading } = sayingWhy(path, () => {
     const connection = connect(path, { readOnly: true, busyTimeoutMs: BUSY_TIMEOUT_MS })
     try {
       refuseForeign(connection, path)
@@ -42,6 +43,7 @@ export function checkBackup(directory: string): BackupReading {
       connection.close()
     }
   })
+  return { ...reading, bodies: await checkBodies(needed, join(directory, BODIES_DIRECTORY)) }
 }
 
 function refuseDamaged(connection: Connection): void {
@@ -49,26 +51,50 @@ function refuseDamaged(connection: Connection): void {
   if (found !== 'ok') throw new StoreUnavailableError('store-corrupt', `the copy is damaged: ${found}`)
 }
 
-function readingOf(connection: Connection, directory: string): BackupReading {
+interface FileReading extends Omit<BackupReading, 'bodies'> {
+  readonly needed: readonly NeededBody[]
+}
+
+type NeededBody = StoredBody & { readonly location: string }
+
+function readingOf(connection: Connection, directory: string): FileReading {
   const format = numberOf(connection, 'pragma user_version')
   const columns = TASK_STATUSES.map(status => status.toLowerCase())
   const [lastAt, ...counts] = connection.row<number[]>(`select last_at, ${columns.join(', ')} from store`)()!
-  const needed = format < FIRST_FORMAT_WITH_BODIES ? [] : neededBodies(connection)
   return {
     lastAt: lastAt!,
     tasks: Object.fromEntries(TASK_STATUSES.map((status, at) => [status, counts[at]])) as BackupReading['tasks'],
     format,
     knownFormat: FORMAT,
     dataBytes: statSync(join(directory, DATA_FILE)).size,
-    bodies: {
-      needed: needed.length,
-      missing: needed.filter(location => !existsSync(join(directory, BODIES_DIRECTORY, location))).length,
-    },
+    needed: format < FIRST_FORMAT_WITH_BODIES ? [] : neededBodies(connection),
   }
 }
 
-function neededBodies(connection: Connection): readonly string[] {
+function neededBodies(connection: Connection): readonly NeededBody[] {
   return connection
-    .rows<[string]>('select location from body where uses > 0')()
-    .map(([location]) => location)
+    .rows<[string, number, string]>('select body_ref, size_bytes, location from body where uses > 0')()
+    .map(([bodyRef, sizeBytes, location]) => ({ bodyRef, sizeBytes, location }))
+}
+
+/** One after the other, and piece by piece: a body may be larger than memory. */
+async function checkBodies(needed: readonly NeededBody[], directory: string): Promise<BackupReading['bodies']> {
+  let [missing, damaged] = [0, 0]
+  for (const body of needed) {
+    const path = join(directory, body.location)
+    if (!existsSync(path)) missing++
+    else if (!(await isIntact(path, body))) damaged++
+  }
+  return { needed: needed.length, missing, damaged }
+}
+
+/** Whether it has the bytes that its name promises. */
+async function isIntact(path: string, body: StoredBody): Promise<boolean> {
+  try {
+    for await (const _ of intact(createReadStream(path), body));
+    return true
+  } catch (error) {
+    if (error instanceof DamagedBodyError) return false
+    throw error
+  }
 }

@@ -56,7 +56,7 @@ describe('a copy of the data directory', () => {
     rmSync(join(copy, 'bodies', folder!), { recursive: true })
     const { stdout, exitCode } = await atTerminal(['backup', 'check', copy, '--json'])
     const { isWhole, bodies } = JSON.parse(stdout) as { isWhole: boolean; bodies: object }
-    assert.deepEqual([exitCode, isWhole, bodies], [6, false, { needed: 1, missing: 1 }])
+    assert.deepEqual([exitCode, isWhole, bodies], [6, false, { needed: 1, missing: 1, damaged: 0 }])
     const file = readFileSync(join(copy, 'tasks.db'))
     file.writeUInt32BE(999, 60) // user_version, sqlite.org/fileformat.html
     writeFileSync(join(copy, 'tasks.db'), file)
@@ -64,6 +64,18 @@ describe('a copy of the data directory', () => {
       (await atTerminal(['backup', 'check', copy])).stdout,
       /format {5}999, which only a newer version reads/,
     )
+  })
+
+  it('is not whole with a body whose bytes are not those that were uploaded', async () => {
+    const { copy } = await aCopy()
+    const [folder] = readdirSync(join(copy, 'bodies'))
+    const [body] = readdirSync(join(copy, 'bodies', folder!))
+    for (const bytes of ['a bodY', 'a bod', 'a body, and more']) {
+      writeFileSync(join(copy, 'bodies', folder!, body!), bytes)
+      const { stdout, exitCode } = await atTerminal(['backup', 'check', copy])
+      assert.equal(exitCode, 6)
+      assert.match(stdout, /^ {2}bodies {5}1, 1 damaged\n.*It is not whole\. /ms)
+    }
   })
 
   it('is none where there is no file, or one of somebody else', async () => {

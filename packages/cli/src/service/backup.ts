@@ -60,7 +60,7 @@ async function check({ args }: Call): Promise<Answer> {
   const directory = args[0] as string
   const { checkBackup } = await import('@secondwind/service')
   try {
-    return answerOf(directory, checkBackup(directory))
+    return answerOf(directory, await checkBackup(directory))
   } catch (error) {
     throw asFailure(error, { what: `${directory} is no copy that could be restored`, so: 'Nothing was written.' })
   }
@@ -68,10 +68,10 @@ async function check({ args }: Call): Promise<Answer> {
 
 function answerOf(directory: string, reading: BackupReading): Answer {
   const { tasks, lastAt, format, knownFormat, dataBytes, bodies } = reading
-  const isWhole = bodies.missing === 0 && format <= knownFormat
+  const isWhole = bodies.missing + bodies.damaged === 0 && format <= knownFormat
   const lines = [
     ...Object.entries(tasks).map(([status, count]) => [status, String(count)]),
-    ['bodies', `${bodies.needed}${bodies.missing === 0 ? '' : `, of which ${bodies.missing} are missing`}`],
+    ['bodies', `${bodies.needed}${sayLack('missing', bodies.missing)}${sayLack('damaged', bodies.damaged)}`],
     ['format', `${format}${sayFormat(format, knownFormat)}`],
     ['size', `${sayBytes(dataBytes)}, bodies apart`],
   ] as const
@@ -89,6 +89,10 @@ function answerOf(directory: string, reading: BackupReading): Answer {
 }
 
 const LABEL_WIDTH = 11
+
+function sayLack(what: string, count: number): string {
+  return count === 0 ? '' : `, ${count} ${what}`
+}
 
 function sayFormat(format: number, known: number): string {
   if (format > known) return `, which only a newer version reads; this one knows ${known}`
