@@ -12,6 +12,7 @@ import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { ofTenant, tenantColumn } from '../remote/whose.ts'
 import { labelled, type Page } from '../terminal/page.ts'
 import { showTable, type Table } from '../terminal/table.ts'
+import { lastAnswer } from '../tasks/answers.ts'
 import { taskTable } from '../tasks/task-table.ts'
 import { CAUSE_OPTION, DESTINATION_OPTION } from '../tasks/which-tasks.ts'
 import { tellSlip } from '../destinations/never-used.ts'
@@ -129,7 +130,7 @@ async function show(call: RemoteCall): Promise<Answer> {
   const causeId = args[0] as string
   const cause = await findCause(client, causeId, typed)
   const { items: tasks } = await readItems(client.deadLetters.list({ causeId }), SAMPLE)
-  const said = tasks[0] && (await lastAnswer(client, tasks[0].taskId))
+  const said = tasks[0] && (await lastAnswer(call, tasks[0].taskId))
   const now = clock.now()
   const shown = (page: Page): string => {
     const line = (label: string, words: string): string =>
@@ -184,15 +185,6 @@ async function findCause(client: RemoteCall['client'], causeId: string, typed: R
     next: [typed('dead', 'causes')],
     exitCode: EXIT_CODES.notFound,
   })
-}
-
-/** More of an answer is read with `tasks attempts --json`. */
-const LONGEST_ANSWER = 300
-
-async function lastAnswer(client: RemoteCall['client'], taskId: RetryTask['taskId']): Promise<string | undefined> {
-  let last: string | undefined
-  for await (const { response } of client.tasks.attempts(taskId)) last = response?.body ?? last
-  return last === undefined || last === '' ? undefined : last.slice(0, LONGEST_ANSWER)
 }
 
 export const DEAD: readonly Command[] = [causesCommand, listCommand, showCommand]

@@ -5,6 +5,7 @@ import { whenCell } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { tenantColumn } from '../remote/whose.ts'
+import { lastAnswer } from '../tasks/answers.ts'
 import type { Table } from '../terminal/table.ts'
 import { DESTINATION_ARGUMENT, destinationPage, sayGate } from './destination-page.ts'
 import { isUnknown, unknownDestination } from './never-used.ts'
@@ -26,7 +27,7 @@ const listCommand: Command = remoteCommand({
         noun: 'destinations yet',
       },
       destinations => {
-        const storm = stormOf(destinations)
+        const storm = stormOf(destinations, call.clock.now())
         if (storm === undefined) return {}
         return {
           verdict: storm.say,
@@ -80,7 +81,7 @@ function destinationTable(destinations: readonly Destination[], { clock, tenant 
 
 const getCommand: Command = remoteCommand({
   path: ['destinations', 'get'],
-  summary: 'one destination: its gates, its backlog, and what retrying costs it',
+  summary: 'one destination: its gates, its backlog, what retrying costs it, and its last failure',
   arguments: [DESTINATION_ARGUMENT],
   examples: ['destinations get https://api.pay.example'],
   run: get,
@@ -90,10 +91,14 @@ async function get(call: RemoteCall): Promise<Answer> {
   const { client, args } = call
   const destination = await client.destinations.get(args[0] as string)
   if (isUnknown(destination)) throw await unknownDestination(destination, args[0] as string, call)
-  const storm = stormOf([destination])
+  const storm = stormOf([destination], call.clock.now())
+  const { lastFailure } = destination
+  const said =
+    lastFailure &&
+    (await lastAnswer(call, lastFailure.taskId, ({ attemptNumber }) => attemptNumber === lastFailure.attemptNumber))
   return {
-    data: destination,
-    show: await destinationPage(destination, call),
+    data: { ...destination, ...(said !== undefined && { lastAnswer: said }) },
+    show: await destinationPage(destination, call, said),
     ...(storm !== undefined && { verdict: storm.say }),
     next: await nextSteps(destination, call),
   }

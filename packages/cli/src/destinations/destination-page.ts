@@ -6,6 +6,7 @@ import { sayCount } from '../output/say-count.ts'
 import { sayWhen, whenCell } from '../output/say-time.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
 import { ofTenant } from '../remote/whose.ts'
+import { sayAttemptEnd } from '../tasks/task-page.ts'
 import { labelled } from '../terminal/page.ts'
 import { showTable, type Table } from '../terminal/table.ts'
 import { sayLimits } from './say-limits.ts'
@@ -18,14 +19,20 @@ export const DESTINATION_ARGUMENT: Argument = {
 
 const LABEL_WIDTH = 19
 
-/** All that there is to say of one destination. */
+/** All that there is to say of one destination; `lastAnswer`: what it said when it failed last. */
 export async function destinationPage(
   one: Destination,
   call: Pick<RemoteCall, 'client' | 'clock'>,
+  lastAnswer?: string,
 ): Promise<Answer['show']> {
   const now = call.clock.now()
   const nameOf = await namesOf(settersOf(one), call)
-  const facts = [...settingsOf(one, { now, nameOf }), ...factsOf(one, now)]
+  const facts: readonly Fact[] = [
+    ...settingsOf(one, { now, nameOf }),
+    ...factsOf(one, now),
+    ['last failure', one.lastFailure && `${sayWhen(one.lastFailure.at, now)}: ${sayAttemptEnd(one.lastFailure)}`],
+    ['it said', lastAnswer],
+  ]
   return page => {
     const { columns, colors } = page
     return [

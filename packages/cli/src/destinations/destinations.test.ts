@@ -1,8 +1,10 @@
 import type { Destination } from '@secondwind/client'
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { describe, it } from 'vitest'
 import { atTerminal } from '../command-line.test-kit.ts'
 import { anAnswer, aService } from '../remote/service.test-kit.ts'
+import { temporaryDirectory } from '../service/serve.test-kit.ts'
 import { stormOf } from './storm.ts'
 
 const calm: Destination = {
@@ -61,6 +63,39 @@ describe('destinations', () => {
   })
 })
 
+describe('a destination that failed', () => {
+  it('is shown with when and how it did last, what it said, and the task to look at', async () => {
+    const { aTask, client, url, atTerminal: type, inPipe } = await aService()
+    const { taskId } = await client.waitFor((await aTask('400')).taskId)
+    await client.waitFor((await aTask('200')).taskId)
+    const { stdout, stderr } = await type(['destinations', 'get', url])
+    assert.match(
+      stdout.replaceAll(/\s+/g, ' '),
+      /last failure \S+Z, (?:now|.* ago): permanent http-400: the target answered 400 it said {"call":1,"said":"400, as asked"}/,
+    )
+    assert.match(stderr, new RegExp(`secondwind tasks attempts ${taskId} `))
+    const { lastFailure, lastAnswer } = JSON.parse((await inPipe(['destinations', 'get', url, '--json'])).stdout)
+    assert.deepEqual(
+      [lastFailure.taskId, lastFailure.errorCode, lastAnswer],
+      [taskId, 'http-400', '{"call":1,"said":"400, as asked"}'],
+    )
+  })
+
+  it('is shown without what it said to a key that may not read bodies', async () => {
+    const { aTask, client, url, inPipe } = await aService()
+    await client.waitFor((await aTask('400')).taskId)
+    const folder = temporaryDirectory()
+    const [admin, reader] = [join(folder, 'admin.key'), join(folder, 'reader.key')]
+    await inPipe(['keys', 'create', '--operator', '--scope', 'admin', '--name', 'first', '--write', admin])
+    await inPipe(['keys', 'create', '--scope', 'read', '--name', 'reader', '--write', reader, '--key-file', admin])
+    const shownTo = async (key: string): Promise<string> =>
+      (await inPipe(['destinations', 'get', url, '--key-file', key])).stdout
+    assert.match(await shownTo(admin), /last failure[^]*it said/)
+    assert.match(await shownTo(reader), /last failure/)
+    assert.doesNotMatch(await shownTo(reader), /it said/)
+  })
+})
+
 describe('a destination that was stopped', () => {
   it('is shown with a task to try first, and the line that undoes each order', async () => {
     const { aTask, client, url, atTerminal: type } = await aService()
@@ -100,30 +135,47 @@ describe('a destination that was resumed', () => {
 })
 
 describe('a storm', () => {
-  const lately = (attempts: number, retryShare: number) => ({ recent: { windowMs: 60_000, attempts, retryShare } })
+  const now = 1_767_300_000_000
+  const lastFailure = {
+    at: now - 1_000,
+    taskId: '019a8b1c-5f00-7d3e-9a41-0c2f6e5b7a2a',
+    attemptNumber: 2,
+    outcome: 'transient',
+  } as const
+  const lately = (attempts: number, retryShare: number) => ({
+    recent: { windowMs: 60_000, attempts, retryShare },
+    lastFailure,
+  })
 
   it('is where most retries are, among destinations whose attempts are enough to tell', () => {
     const worst = { ...calm, destination: 'https://worst.example', ...lately(1_000, 0.6), backlog: 3 }
     const small = { ...calm, destination: 'https://small.example', ...lately(4, 0.75) }
     const worse = { ...calm, destination: 'https://worse.example', ...lately(50, 0.9) }
-    assert.deepEqual(stormOf([calm, small, worse, worst]), {
+    assert.deepEqual(stormOf([calm, small, worse, worst], now), {
       destination: 'https://worst.example',
       say: 'A retry storm: 60 % of the attempts at https://worst.example in the last 1 min were retries. 3 tasks wait for it.',
     })
-    assert.equal(stormOf([calm, small]), undefined)
+    assert.equal(stormOf([calm, small], now), undefined)
   })
 
   it('is one of now: good history does not hide it, and bad history is none', () => {
-    assert.notEqual(stormOf([{ ...calm, attempts: 1_000_000, ...lately(100, 0.8) }]), undefined)
-    assert.equal(stormOf([{ ...calm, retryShare: 0.9, ...lately(100, 0.01) }]), undefined)
-    assert.equal(stormOf([{ ...calm, retryShare: 0.9 }]), undefined)
+    assert.notEqual(stormOf([{ ...calm, attempts: 1_000_000, ...lately(100, 0.8) }], now), undefined)
+    assert.equal(stormOf([{ ...calm, retryShare: 0.9, ...lately(100, 0.01) }], now), undefined)
+    assert.equal(stormOf([{ ...calm, retryShare: 0.9 }], now), undefined)
+  })
+
+  it('is over when the last calls succeed: retries that brought it back are no reason to pause it', () => {
+    const back = { ...calm, ...lately(100, 0.8) }
+    assert.notEqual(stormOf([back], lastFailure.at + 9_999), undefined)
+    assert.equal(stormOf([back], lastFailure.at + 10_000), undefined)
   })
 
   it('is answered with a pause that has an end', async () => {
-    const stormy = { ...calm, ...lately(100, 0.8) }
+    const stormy = { ...calm, ...lately(100, 0.8), lastFailure: { ...lastFailure, at: Date.now() } }
     const url = await anAnswer(({ url: path }, response) => {
       response.setHeader('content-type', 'application/json')
-      response.end(JSON.stringify(path?.startsWith('/destinations/') ? stormy : { items: [stormy] }))
+      const items = path?.startsWith('/retry-tasks/') ? [] : [stormy]
+      response.end(JSON.stringify(path?.startsWith('/destinations/') ? stormy : { items }))
     })
     for (const words of [['list'], ['get', stormy.destination]]) {
       const { stdout, stderr } = await atTerminal(['destinations', ...words, '--url', url])

@@ -11,12 +11,12 @@ export function spareIt(destination: string, typed: RemoteCall['typed']): string
 }
 
 /** What can be done about a destination as it is: what undoes an order, or spares it; then where to look closer. */
-export async function nextSteps(one: Destination, { client, typed }: RemoteCall): Promise<readonly string[]> {
-  const { destination, settings, hold, retryHold, exhausted, tenants = [] } = one
+export async function nextSteps(one: Destination, { client, typed, clock }: RemoteCall): Promise<readonly string[]> {
+  const { destination, settings, hold, retryHold, exhausted, lastFailure, tenants = [] } = one
   const held = tenants.find(each => (each.hold ?? each.retryHold) !== undefined)
   const name = nameOf(one)
   const isForced = (settings?.forced?.breaker ?? 'auto') !== 'auto'
-  const isStorm = hold === undefined && retryHold?.reason !== 'kill-switch' && stormOf([one]) !== undefined
+  const isStorm = hold === undefined && retryHold?.reason !== 'kill-switch' && stormOf([one], clock.now()) !== undefined
   const switches = [hold, retryHold].flatMap(gate => (gate?.reason === 'kill-switch' ? [gate] : []))
   return [
     ...(settings?.paused === undefined ? [] : await comeBack(one, client, typed)),
@@ -26,6 +26,7 @@ export async function nextSteps(one: Destination, { client, typed }: RemoteCall)
     ...(isStorm ? [spareIt(name, typed)] : []),
     ...(held?.tenant === undefined ? [] : [typed('destinations', 'get', destination, '--tenant', held.tenant)]),
     typed('tasks', 'list', '--destination', destination),
+    ...(lastFailure === undefined ? [] : [typed('tasks', 'attempts', lastFailure.taskId)]),
     ...(exhausted > 0 ? [typed('dead', 'causes', '--destination', destination)] : []),
   ]
 }

@@ -5,6 +5,8 @@ import { sayMs, sayShare } from '@secondwind/lab'
 const ENOUGH_ATTEMPTS = 20
 /** On a usual day a few of a hundred attempts are retries; from here on retrying is most of the load's growth. */
 const STORM_SHARE = 0.3
+/** Where no call has failed for so long, the retries of the last minute are those that brought it back. */
+const CALM_MS = 10_000
 
 export interface Storm {
   readonly destination: string
@@ -12,8 +14,9 @@ export interface Storm {
 }
 
 /** The destination that retries weigh on most just now, where they weigh on one at all. */
-export function stormOf(destinations: readonly Destination[]): Storm | undefined {
+export function stormOf(destinations: readonly Destination[], now: number): Storm | undefined {
   const [worst] = destinations
+    .filter(({ lastFailure }) => lastFailure !== undefined && now - lastFailure.at < CALM_MS)
     .flatMap(({ destination, backlog, recent }) => (recent === undefined ? [] : [{ destination, backlog, ...recent }]))
     .filter(({ attempts, retryShare }) => attempts >= ENOUGH_ATTEMPTS && retryShare >= STORM_SHARE)
     .toSorted((one, other) => other.retryShare * other.attempts - one.retryShare * one.attempts)

@@ -291,6 +291,11 @@ describe('a finding is ok, worth a look, or bad', () => {
       'The breaker of https://a.example is open: breaker-open, for another 20 s. 2 wait for it.',
     )
     const recent = { windowMs: 60_000, attempts: 100, retryShare: 0.8 }
-    assert.deepEqual(levels(checkDestinations([{ ...calm, recent }], 1_000_000, typed)), ['ok', 'warn', 'ok'])
+    const lastFailure = { at: 999_000, taskId: 'a', attemptNumber: 2, outcome: 'transient' } as const
+    assert.deepEqual(levels(checkDestinations([{ ...calm, recent, lastFailure }], 1_000_000, typed)), [
+      'ok',
+      'warn',
+      'ok',
+    ])
   })
 })

@@ -191,7 +191,7 @@ export function checkDestinations(
   const broken = destinations.filter(({ breaker, backlog }) => breaker === 'open' && backlog > 0)
   const late = destinations.filter(one => now - (one.oldestDueAt ?? now) >= LATE_MS && !broken.includes(one))
   const dead = destinations.reduce((all, { exhausted }) => all + exhausted, 0)
-  const storm = stormOf(destinations)
+  const storm = stormOf(destinations, now)
   return [
     ...broken.map(({ destination, tenant, backlog, hold }) =>
       warn(

@@ -7,6 +7,7 @@ import { answerList, LIST_OPTIONS, listProblems } from '../remote/listing.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { labelled, wrap, type Page } from '../terminal/page.ts'
 import type { Table } from '../terminal/table.ts'
+import { answerCell } from './answers.ts'
 import { FILTER_OPTIONS, readFilter, TASK_ARGUMENT } from './task-options.ts'
 import { gatesOf, nextFor, sayBefore, showTask } from './task-page.ts'
 import { taskTable } from './task-table.ts'
@@ -67,14 +68,15 @@ export const attemptsCommand: Command = remoteCommand({
 function attemptTable(attempts: readonly Attempt[], now: number): Table {
   return {
     columns: [
-      { name: 'generation', align: 'right', dropOrder: 1 },
+      { name: 'generation', align: 'right', dropOrder: 2 },
       { name: 'attempt', field: 'attemptNumber', align: 'right' },
       { name: 'started', field: 'startedAt' },
       { name: 'took', field: 'durationMs', align: 'right' },
       { name: 'outcome' },
-      { name: 'status', field: 'responseStatus', align: 'right', dropOrder: 2 },
+      { name: 'status', field: 'responseStatus', align: 'right', dropOrder: 3 },
       { name: 'error', field: 'errorCode' },
       { name: 'message', field: 'errorMessage', isProse: true },
+      { name: 'answer', dropOrder: 1 },
     ],
     rows: attempts.map(one => [
       one.generation,
@@ -85,6 +87,7 @@ function attemptTable(attempts: readonly Attempt[], now: number): Table {
       one.responseStatus ?? '',
       one.errorCode ?? '',
       one.errorMessage ?? '',
+      answerCell(one.response),
     ]),
   }
 }

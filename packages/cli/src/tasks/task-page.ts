@@ -1,4 +1,4 @@
-import type { Client, Hold, RetryTask } from '@secondwind/client'
+import type { AttemptEnd, Client, Hold, RetryTask } from '@secondwind/client'
 import { sayBytes } from '../output/say-bytes.ts'
 import { sayWhen } from '../output/say-time.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
@@ -27,7 +27,7 @@ function factsOf(task: RetryTask, now: number): readonly (readonly [string, stri
   const replayed = generation === 1 ? '' : `, in generation ${generation}`
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['attempts', `${attemptNumber}${replayed}`],
-    ['last', lastAttempt && sayEnd(lastAttempt)],
+    ['last', lastAttempt && sayAttemptEnd(lastAttempt)],
     ['next', nextAttemptAt === undefined ? undefined : sayWhen(nextAttemptAt, now)],
     ['given up', reason],
     ['ended', endedAt === undefined ? undefined : sayWhen(endedAt, now)],
@@ -47,7 +47,7 @@ function factsOf(task: RetryTask, now: number): readonly (readonly [string, stri
 }
 
 /** `transient http-503: the target answered 503`. */
-function sayEnd({ outcome, errorCode, errorMessage }: NonNullable<RetryTask['lastAttempt']>): string {
+export function sayAttemptEnd({ outcome, errorCode, errorMessage }: AttemptEnd): string {
   return `${[outcome, errorCode].filter(Boolean).join(' ')}${errorMessage === undefined ? '' : `: ${errorMessage}`}`
 }
 

@@ -174,10 +174,12 @@ describe('one task', () => {
     assert.match(shown.stdout, /PENDING\nPOST http.*\n\nAttempt 2 is due in .*\n/)
     assert.match(shown.stdout, /header {5}authorization: \[redacted\]/)
     assert.match(shown.stderr, new RegExp(`try {2}secondwind tasks explain ${taskId} --url`))
+    const wide = await atTerminal(['tasks', 'attempts', taskId], { columns: 140 })
+    assert.match(wide.stdout, / ANSWER\n.* {"call":1,"said":"503, as asked"}/)
     const { stdout } = await inPipe(['tasks', 'attempts', taskId, '--csv'])
     assert.match(
       stdout,
-      /^generation,attemptNumber,startedAt,durationMs,outcome,responseStatus,errorCode,errorMessage\n1,1,\d+,[\d.]+,transient,503,http-503,/,
+      /^generation,attemptNumber,startedAt,durationMs,outcome,responseStatus,errorCode,errorMessage,answer\n1,1,\d+,[\d.]+,transient,503,http-503,/,
     )
     const why = await atTerminal(['tasks', 'explain', taskId])
     assert.match(why.stdout, /next attempt {3}\d{4}-\d\d-\d\dT.*, in /)
