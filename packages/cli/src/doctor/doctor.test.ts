@@ -78,8 +78,18 @@ describe('secondwind doctor', () => {
     const report = reportOf((await inPipe(['doctor', '--config', config, '--key-file', key, '--json'])).stdout)
     assert.deepEqual(
       ['bind', 'service', 'permissions', 'key'].map(check => levelOf(report, check)),
-      ['warn', 'ok', 'ok', undefined],
+      ['bad', 'ok', 'ok', undefined],
     )
+  })
+
+  it('lets settings pass with which nobody has started a service yet, and no service that was named', async () => {
+    const folder = aDirectory()
+    const config = join(folder, 'service.json')
+    writeFileSync(config, JSON.stringify({ port: 9, data: join(folder, 'data') }))
+    const ahead = await inPipe(['doctor', '--config', config, '--json'])
+    assert.deepEqual([levelOf(reportOf(ahead.stdout), 'service'), ahead.exitCode], ['warn', 0], ahead.stdout)
+    const named = await inPipe(['doctor', '--config', config, '--url', 'http://127.0.0.1:9', '--json'])
+    assert.deepEqual([levelOf(reportOf(named.stdout), 'service'), named.exitCode], ['bad', 6])
   })
 
   it.runIf(existsSync('/proc/self'))('tries whether a data directory can be made in its place', async () => {
@@ -91,6 +101,8 @@ describe('secondwind doctor', () => {
     const words = ['doctor', '--host', '0.0.0.0', '--store', 'memory', '--url', 'http://127.0.0.1:9', '--json']
     const without = reportOf((await inPipe(words)).stdout)
     assert.equal(levelOf(without, 'bind'), 'bad', 'a store that is not there has no keys')
+    const empty = [...words.filter(word => !['--store', 'memory'].includes(word)), '--data', aDirectory()]
+    assert.equal(levelOf(reportOf((await inPipe(empty)).stdout), 'bind'), 'bad', 'nor has an empty one')
     assert.ok(!JSON.stringify(without).includes('can be started'))
     const file = join(aDirectory(), 'admin.key')
     writeFileSync(file, 'a-key-of-some-forty-characters-for-everything\n')

@@ -1,6 +1,6 @@
 import { DEFAULT_CONFIG, readConfig, type ServiceConfig } from '@secondwind/service/config'
 import { systemClock, type Problem } from '@secondwind/resilience'
-import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { Answer, Call, Command, GivenOptions } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { sayProblem } from '../failure.ts'
@@ -15,7 +15,8 @@ import { checkDataDirectory } from './data-directory.ts'
 import { bad, ok, warn, worstOf, type Finding, type Level } from './finding.ts'
 import { checkKeyFiles } from './key-files.ts'
 import { checkMachine } from './machine.ts'
-import { checkService } from './service.ts'
+import { checkServed, isServedBy, type Asked } from './served-by.ts'
+import { checkService, type Examined } from './service.ts'
 
 export const doctorCommand: Command = {
   path: ['doctor'],
@@ -35,15 +36,20 @@ async function examine({ options }: Call): Promise<Answer> {
   const read = readConfig(settingsOf(options))
   const { config, problems } = read
   const readable = read.config === undefined ? read.readable : read.config
-  const url = String(options['url'] ?? process.env['SECONDWIND_URL'] ?? urlOf(readable))
-  const bind = config ? checkBind(config) : []
+  const named = options['url'] ?? process.env['SECONDWIND_URL']
+  const url = String(named ?? urlOf(readable))
+  // Settings that are tried are perhaps those of a service that nobody has started yet.
+  const mayBeAhead = named === undefined && retyped(options, SETTING_OPTIONS).length > 0
+  const bind = config ? await checkBind(config) : []
+  const { findings: found, instance } = await examineService(options, { url, mayBeAhead })
+  const asked = { url, ...(instance !== undefined && { instance }) }
   const findings = [
     ...checkSettings(problems, bind),
     ...bind,
     ...checkMachine(config),
     ...checkKeyFiles(options),
-    ...(readable.store === 'sqlite' ? checkDirectory(options, readable, url) : []),
-    ...(await examineService(options, url)),
+    ...(readable.store === 'sqlite' ? await checkDirectory(options, readable, asked) : []),
+    ...found,
   ]
   const worst = worstOf(findings)
   const count = (level: Level): number => findings.filter(finding => finding.level === level).length
@@ -64,15 +70,15 @@ function checkSettings(problems: readonly Problem[] | undefined, bind: readonly 
   return problems.map(problem => bad('settings', `${sayProblem(problem)}.`, 'secondwind serve --help'))
 }
 
-/** Keys may be in a store that is there already; only the service itself can see them. */
-function checkBind(config: ServiceConfig): readonly Finding[] {
+/** By the rule of the service itself, which does not start for others without keys. */
+async function checkBind(config: ServiceConfig): Promise<readonly Finding[]> {
   if (!isEveryAddress(config.host) && isNear(urlOf(config))) return []
-  if (config.adminKey !== undefined) return [ok('bind', `Others can reach ${config.host}, and need a key.`)]
-  const next = 'secondwind serve --admin-key-file <file>'
-  const reach = `Others can reach ${config.host}`
-  return config.store === 'memory' || !existsSync(config.data)
-    ? [bad('bind', `${reach}, and there are no keys: the service does not start like this.`, next)]
-    : [warn('bind', `${reach}; unless the store has keys, the service does not start like this.`, next)]
+  // Not before it is needed: the store is large.
+  const { mayHaveKeys } = await import('@secondwind/service')
+  const hasKeys = config.adminKey !== undefined || (config.store === 'sqlite' && mayHaveKeys(config.data))
+  if (hasKeys) return [ok('bind', `Others can reach ${config.host}, and need a key.`)]
+  const say = `Others can reach ${config.host}, and there are no keys: the service does not start like this.`
+  return [bad('bind', say, 'secondwind serve --admin-key-file <file>')]
 }
 
 /** Where a service with these settings would answer: one that listens everywhere does so on this very machine, too. */
@@ -86,18 +92,32 @@ function isEveryAddress(host: string): boolean {
 }
 
 /** Of another service than these settings would start, nobody here knows the directory unless it was named. */
-function checkDirectory(options: GivenOptions, config: ServiceConfig, url: string): readonly Finding[] {
+async function checkDirectory(options: GivenOptions, config: ServiceConfig, asked: Asked): Promise<readonly Finding[]> {
+  const { url } = asked
+  const { data } = config
   const isTyped = options['data'] !== undefined
   // The disk of a service that runs elsewhere is not the one here.
   if (!isTyped && !isNear(url)) return []
-  const isNamed = isTyped || config.data !== DEFAULT_CONFIG.data
-  if (isNamed || new URL(url).origin === new URL(urlOf(config)).origin) return checkDataDirectory(config.data)
-  return [ok('data', `Where ${url} keeps its data is not known here, and was not looked at: --data says where.`)]
+  // Not before it is needed: the store is large.
+  const { holdingOf } = await import('@secondwind/service')
+  const directory = resolve(data)
+  const holding = holdingOf(directory)
+  const isNamed = isTyped || data !== DEFAULT_CONFIG.data
+  const isUsual = new URL(url).origin === new URL(urlOf(config)).origin
+  if (!isNamed && (!isUsual || isServedBy(asked, holding) === false))
+    return [ok('data', `Where ${url} keeps its data is not known here, and was not looked at: --data says where.`)]
+  const lookAt = (holder: string): string =>
+    typed(['doctor', '--data', data, ...retyped({ ...options, url: holder }, CONNECTION_OPTIONS)])
+  return [...checkServed({ directory, holding, asked, lookAt }), ...checkDataDirectory(directory)]
 }
 
-function examineService(options: GivenOptions, url: string): Promise<readonly Finding[]> {
+function examineService(
+  options: GivenOptions,
+  { url, mayBeAhead }: Pick<Examined, 'url' | 'mayBeAhead'>,
+): ReturnType<typeof checkService> {
   return checkService({
     ...connect({ ...options, url }),
+    mayBeAhead,
     clock: systemClock,
     version: VERSION,
     typed: (...words) => typed([...words, ...retyped(options, CONNECTION_OPTIONS)]),

@@ -23,6 +23,8 @@ export interface Examined {
   readonly client: Client
   readonly url: string
   readonly hasKey: boolean
+  /** It is no harm that nothing answers: asked was whether one could be started. */
+  readonly mayBeAhead: boolean
   readonly clock: Clock
   /** Of this program. */
   readonly version: string
@@ -30,13 +32,15 @@ export interface Examined {
 }
 
 /** All that can be asked of it; of one that does not answer, only that. */
-export async function checkService(examined: Examined): Promise<readonly Finding[]> {
+export async function checkService(
+  examined: Examined,
+): Promise<{ readonly findings: readonly Finding[]; readonly instance?: string }> {
   const { client, url, clock } = examined
   const askedAt = clock.now()
   try {
-    const { version, answeredAt } = await client.health()
+    const { version, answeredAt, instance } = await client.health()
     const skewMs = answeredAt - (askedAt + clock.now()) / 2
-    return [
+    const findings = [
       ok('service', `It answers at ${url}.`),
       checkVersion(version, examined.version),
       checkClock(skewMs),
@@ -44,23 +48,28 @@ export async function checkService(examined: Examined): Promise<readonly Finding
       await checkReadiness(examined),
       ...(await checkWork(examined)),
     ]
+    return { findings, instance }
   } catch (error) {
-    const next = 'secondwind serve, or say where it is: --url or SECONDWIND_URL'
-    if (error instanceof UnreachableError) return [bad('service', `Nothing answers at ${url}.`, next)]
-    if (error instanceof ServiceError && error.code === 'unexpected-answer')
-      return [bad('service', `What answers at ${url} is not a Secondwind service.`, next)]
-    if (error instanceof ServiceError)
-      return [bad('service', `What answers at ${url} says ${error.status} ${error.code}: ${error.detail}`, next)]
-    if (isMadeUp(error))
-      return [
-        bad(
-          'service',
-          `What ${url} answers cannot be read: it is no Secondwind service, or one of another version.`,
-          next,
-        ),
-      ]
-    throw error
+    return { findings: [noAnswer(error, examined)] }
   }
+}
+
+function noAnswer(error: unknown, { url, mayBeAhead }: Examined): Finding {
+  const next = 'secondwind serve, or say where it is: --url or SECONDWIND_URL'
+  if (error instanceof UnreachableError && mayBeAhead)
+    return warn('service', `Nothing answers at ${url}: no service runs with these settings yet.`, next)
+  if (error instanceof UnreachableError) return bad('service', `Nothing answers at ${url}.`, next)
+  if (error instanceof ServiceError && error.code === 'unexpected-answer')
+    return bad('service', `What answers at ${url} is not a Secondwind service.`, next)
+  if (error instanceof ServiceError)
+    return bad('service', `What answers at ${url} says ${error.status} ${error.code}: ${error.detail}`, next)
+  if (isMadeUp(error))
+    return bad(
+      'service',
+      `What ${url} answers cannot be read: it is no Secondwind service, or one of another version.`,
+      next,
+    )
+  throw error
 }
 
 export function checkVersion(service: string, own: string): Finding {
