@@ -8,6 +8,7 @@ import { isOn, readOptions } from '../input/read-options.ts'
 import { retyped, typed } from '../input/typed.ts'
 import { connect, CONNECTION_OPTIONS, isNear } from '../remote/connection.ts'
 import { SETTING_OPTIONS, settingsOf } from '../service/settings.ts'
+import { strangeVariables } from '../service/strange-variables.ts'
 import { labelled, type Page } from '../terminal/page.ts'
 import type { Table } from '../terminal/table.ts'
 import { VERSION } from '../version.ts'
@@ -45,6 +46,7 @@ async function examine({ options }: Call): Promise<Answer> {
   const asked = { url, ...(instance !== undefined && { instance }) }
   const findings = [
     ...checkSettings(problems, bind),
+    ...strangeVariables().map(say => warn('settings', say, 'secondwind serve --help')),
     ...bind,
     ...checkMachine(config),
     ...checkKeyFiles(options),

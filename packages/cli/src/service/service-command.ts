@@ -10,6 +10,7 @@ import { lossyOutput } from './lossy-output.ts'
 import { narrate, sayLogLine } from './narrator.ts'
 import { problemsOfUnknown, SETTING_OPTIONS, settingsOf } from './settings.ts'
 import { untilAskedToEnd } from './signals.ts'
+import { strangeVariables } from './strange-variables.ts'
 
 /** `serve` and `dev` are one service; they differ in what they allow, and in how they talk. */
 export function serviceCommand({
@@ -27,6 +28,7 @@ const LOG_FORMS = {
 
 async function run(call: Call, isDevelopment: boolean): Promise<ExitCode> {
   const { options, unknown, terminal } = call
+  for (const say of strangeVariables()) terminal.tell(`${say}\n`)
   const { config, problems = [] } = readConfig(settingsOf(options))
   const all = [...problemsOfUnknown(unknown), ...problems]
   if (config === undefined || all.length > 0)
