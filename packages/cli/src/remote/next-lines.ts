@@ -26,10 +26,12 @@ const anotherKey: Lines = ({ typed }) => ['export SECONDWIND_KEY="$(cat your-key
 
 /** The key is known, and may not do this: one that may has to be made by whoever may make keys. */
 const widerKey: Lines = ({ url }, { detail }) => {
-  const [, scope] = /\bscope ([\w-]+);/.exec(detail) ?? []
-  return scope === undefined
-    ? ['export SECONDWIND_KEY="$(cat an-operators-key-file)"']
-    : [typedAnywhere(['keys', 'create', '--scope', scope, '--url', url, '--key-file', 'an-admins-key-file'])]
+  const [, scope, known = ''] = /\bscope ([\w-]+);(?: this one has ([\w, -]+))?/.exec(detail) ?? []
+  if (scope === undefined) return ['export SECONDWIND_KEY="$(cat an-operators-key-file)"']
+  // With what this one may: a command can need both.
+  const scopes = [...known.split(', ').filter(one => one !== '' && one !== 'none'), scope]
+  const flags = scopes.flatMap(one => ['--scope', one])
+  return [typedAnywhere(['keys', 'create', ...flags, '--url', url, '--key-file', 'an-admins-key-file'])]
 }
 
 /** Without the tenant that is wrong. */

@@ -56,7 +56,10 @@ describe('what the service refuses is told in four parts, with an exit code to g
   it('a key that may not do this is not told to be exported, but to be made wider', async () => {
     const detail = 'It takes a key with the scope operate; this one has read.'
     const { stderr } = await saidOf(403, { code: 'scope-missing', detail })
-    assert.match(stderr, /do {3}secondwind keys create --scope operate --url \S+ --key-file an-admins-key-file\n/)
+    assert.match(
+      stderr,
+      /do {3}secondwind keys create --scope read --scope operate --url \S+ --key-file an-admins-key-file\n/,
+    )
     assert.doesNotMatch(stderr, /export/)
   })
 

@@ -5,6 +5,7 @@ import { sayHold } from '../destinations/destination-page.ts'
 import { confirm, YES_OPTION } from '../input/confirm.ts'
 import { readOptions } from '../input/read-options.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
+import { unlessForbidden } from '../remote/unless-forbidden.ts'
 import { createPage } from '../terminal/page.ts'
 import { TASK_ARGUMENT } from './task-options.ts'
 import { gatesOf, holdOf, isForEveryAttempt, nextFor, showTask } from './task-page.ts'
@@ -21,12 +22,16 @@ export const cancelCommand: Command = remoteCommand({
   isChange: true,
   run: async call => {
     const { client, clock, terminal, typed } = call
-    const task = await client.tasks.get(call.args[0] as string)
+    const taskId = call.args[0] as string
+    const task = await unlessForbidden(client.tasks.get(taskId))
     const { columns, hasColors, isAscii } = terminal.err
-    const shows = showTask(task, clock.now(), createPage({ columns, hasColors, isAscii }))
+    const shows =
+      task === undefined
+        ? `${taskId}, which this key may not see`
+        : showTask(task, clock.now(), createPage({ columns, hasColors, isAscii }))
     // What has ended needs no question: the service says what can be done with it.
-    if (task.endedAt === undefined) await confirm(call, { ask: 'cancel this task', shows })
-    const cancelled = await client.tasks.cancel(task.taskId)
+    if (task?.endedAt === undefined) await confirm(call, { ask: 'cancel this task', shows })
+    const cancelled = await client.tasks.cancel(taskId)
     return {
       data: cancelled,
       show: () =>

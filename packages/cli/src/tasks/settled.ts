@@ -4,6 +4,7 @@ import type { Answer, Option } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { duration, optional, type Reader } from '../input/read-options.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
+import { unlessForbidden } from '../remote/unless-forbidden.ts'
 import { holdOf, nextFor, showTask } from './task-page.ts'
 
 const LONGEST_WAIT_MS = 86_400_000
@@ -26,11 +27,19 @@ export const WAIT_READERS: { readonly wait: Reader<number | undefined> } = {
 /** The task once it has ended, or once `isEnough`; the exit code says whether it has succeeded. */
 export async function answerOnceSettled(
   call: RemoteCall,
-  { taskId }: RetryTask,
+  begun: RetryTask,
   { waitMs, isEnough }: Waiting,
 ): Promise<Answer> {
   const { client, clock } = call
-  const { task, isLate } = await settled(client, taskId, { waitMs, isEnough })
+  const seen = await unlessForbidden(settled(client, begun.taskId, { waitMs, isEnough }))
+  if (seen === undefined)
+    return {
+      data: begun,
+      show: page => showTask(begun, clock.now(), page),
+      verdict: 'It was done. What comes of it this key may not see: that takes the scope read.',
+      exitCode: EXIT_CODES.notAllowed,
+    }
+  const { task, isLate } = seen
   const isDone = task.status === 'SUCCEEDED'
   const hasFailed = !isDone && !isLate && task.attemptNumber > 0
   return {

@@ -2,6 +2,7 @@ import type { AttemptEnd, Client, Hold, RetryTask } from '@secondwind/client'
 import { sayBytes } from '../output/say-bytes.ts'
 import { sayWhen } from '../output/say-time.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
+import { unlessForbidden } from '../remote/unless-forbidden.ts'
 import { ofTenant } from '../remote/whose.ts'
 import { openGate } from '../steering/open-gate.ts'
 import { labelled, wrap, type Page } from '../terminal/page.ts'
@@ -107,7 +108,7 @@ export function gatesOf(hold: Hold | undefined): readonly Hold[] {
 
 /** The gate that holds it now; only a task that waits has one. */
 export async function holdOf(client: Client, { status, taskId }: RetryTask): Promise<Hold | undefined> {
-  return status === 'PENDING' ? (await client.tasks.explain(taskId)).hold : undefined
+  return status === 'PENDING' ? (await unlessForbidden(client.tasks.explain(taskId)))?.hold : undefined
 }
 
 const NEXT: { readonly [status in RetryTask['status']]: readonly string[] } = {
