@@ -9,7 +9,7 @@ import { labelled, wrap, type Page } from '../terminal/page.ts'
 import type { Table } from '../terminal/table.ts'
 import { answerCell } from './answers.ts'
 import { FILTER_OPTIONS, readFilter, TASK_ARGUMENT } from './task-options.ts'
-import { gatesOf, nextFor, sayBefore, showTask } from './task-page.ts'
+import { gatesOf, holdOf, nextFor, sayBefore, showTask } from './task-page.ts'
 import { taskTable } from './task-table.ts'
 
 export const listCommand: Command = remoteCommand({
@@ -44,7 +44,8 @@ export const getCommand: Command = remoteCommand({
   examples: ['tasks get 01a1e2a2-09b8-7b02-87fa-57f25d3342be'],
   run: async call => {
     const task = await call.client.tasks.get(call.args[0] as string)
-    return { data: task, show: page => showTask(task, call.clock.now(), page), next: nextFor(task, call) }
+    const next = nextFor(task, call, await holdOf(call.client, task))
+    return { data: task, show: page => showTask(task, call.clock.now(), page), next }
   },
 })
 

@@ -65,13 +65,13 @@ async function settled(
   taskId: string,
   { waitMs, isEnough }: Waiting,
 ): Promise<{ readonly task: RetryTask; readonly isLate: boolean }> {
-  let task: RetryTask | undefined
   try {
+    let task: RetryTask | undefined
     for await (task of client.follow(taskId, { deadline: { inMs: waitMs } })) if (isEnough(task)) break
     return { task: task!, isLate: false }
   } catch (error) {
-    if (!(error instanceof WaitDeadlineError) || task === undefined) throw error
-    // What was last told of it is older than its times: they would be in the past.
+    if (!(error instanceof WaitDeadlineError)) throw error
+    // What was last told of it, if anything was within so short a wait, is older than its times: they would be in the past.
     const latest = await client.tasks.get(taskId)
     return { task: latest, isLate: latest.endedAt === undefined }
   }

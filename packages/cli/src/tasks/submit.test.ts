@@ -46,6 +46,16 @@ describe('tasks submit', () => {
     assert.deepEqual([exitCode, got], [0, [input]], stderr)
   })
 
+  it('says that a task goes on, however short the wait for it was', async () => {
+    const { inPipe, url, client } = await aService()
+    const wait = ['--delay', '1h', '--wait', '1ms']
+    const { exitCode, stdout, stderr } = await inPipe(['tasks', 'submit', `${url}/_flaky/200`, ...wait])
+    assert.equal(exitCode, 6, stderr)
+    const { items } = await client.tasks.list().page()
+    assert.ok(stdout.includes(items[0]!.taskId) && items.length === 1, stdout)
+    assert.match(stdout + stderr, /It has not come to anything within 1 ms; it goes on\./)
+  })
+
   it('says at once all that is wrong with its flags, in their words, and hands nothing over', async () => {
     const { inPipe, url, client } = await aService()
     const submit = ['tasks', 'submit', `${url}/_flaky/200`]

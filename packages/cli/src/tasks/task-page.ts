@@ -52,20 +52,24 @@ export function sayAttemptEnd({ outcome, errorCode, errorMessage }: AttemptEnd):
   return `${[outcome, errorCode].filter(Boolean).join(' ')}${errorMessage === undefined ? '' : `: ${errorMessage}`}`
 }
 
-type Asking = Pick<RemoteCall, 'typed' | 'hasKey' | 'tenant'>
+type Asking = Pick<RemoteCall, 'typed' | 'hasKey' | 'tenant'> & { readonly clock: Pick<RemoteCall['clock'], 'now'> }
 
 /** What can be done with a task as it is, and about the gate that holds it. */
-export function nextFor({ status, taskId, destination }: RetryTask, asking: Asking, hold?: Hold): readonly string[] {
-  const { typed } = asking
+export function nextFor(task: RetryTask, asking: Asking, hold?: Hold): readonly string[] {
+  const { status, taskId, destination } = task
+  const { typed, clock } = asking
   const gates = gatesOf(hold)
   const isOthers = gates.some(gate => isOperatorsAlone(gate, asking))
-  const isInVain = isOthers || gates.some(isForEveryAttempt)
+  const isInVain = isOthers || task.expiresAt <= clock.now() || gates.some(isForEveryAttempt)
   const verbs = NEXT[status].filter(verb => !(verb === 'attempt-now' && isInVain))
   const lines = [
     ...(isOthers ? [typed('tasks', 'watch', taskId)] : []),
     ...gates.flatMap(gate => (isOperatorsAlone(gate, asking) ? [] : (openGate(gate, destination, typed) ?? []))),
     ...(gates.some(isOpenByItself) ? waitOrClose(taskId, destination, typed) : []),
-    ...verbs.map(verb => typed('tasks', verb, taskId)),
+    ...verbs.flatMap(verb => [
+      ...(verb === 'replay' && task.reason === 'body-missing' ? [typed('bodies', 'put', 'FILE')] : []),
+      typed('tasks', verb, taskId),
+    ]),
   ]
   return [...new Set(lines)]
 }
@@ -90,7 +94,7 @@ export function isForEveryAttempt({ reason }: Hold): boolean {
   return SHUT.includes(reason)
 }
 
-const SHUT: readonly Hold['reason'][] = ['kill-switch', 'breaker-open', 'probing', 'retry-after']
+const SHUT: readonly Hold['reason'][] = ['kill-switch', 'breaker-open', 'probing', 'retry-after', 'store']
 
 function isOpenByItself({ reason, until }: Hold): boolean {
   return reason === 'breaker-open' && until !== undefined
