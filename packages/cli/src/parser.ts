@@ -108,7 +108,7 @@ export function unreadable({ code, message }: CommanderError, unread: Unread): F
   const because = better?.say ?? (meant === undefined ? BECAUSE[ownCode] : `Did you mean ${meant}?`)
   return usageFailure({
     code: ownCode,
-    what,
+    what: better?.what ?? what,
     because: [because ?? 'The command line does not say what to do.'],
     next: [...(better === undefined ? [] : better.lines), typed([...unread.called, '--help'])],
   })
@@ -116,6 +116,7 @@ export function unreadable({ code, message }: CommanderError, unread: Unread): F
 
 /** What can be said of this very command. */
 interface Better {
+  readonly what?: string
   readonly say: string
   readonly lines: readonly string[]
 }
@@ -123,7 +124,7 @@ interface Better {
 const BETTER: { readonly [code: string]: (unread: Unread, what: string) => Better | undefined } = {
   'excess-arguments': flaggedWord,
   'missing-argument': missingArgument,
-  'unknown-option': flagTooEarly,
+  'unknown-option': unread => flagTooEarly(unread) ?? choiceAsFlag(unread),
 }
 
 const BECAUSE: { readonly [code: string]: string | undefined } = {
@@ -147,15 +148,57 @@ function flaggedWord({ words, called, commands }: Unread): Better | undefined {
   return undefined
 }
 
-/** Before its command nobody knows whose it is. */
-function flagTooEarly({ words, called, commands }: Unread): Better | undefined {
-  const begins = (at: number): Command | undefined =>
-    commands.find(({ path }) => path.every((word, index) => words[at + index] === word))
-  const at = words.findIndex((_, index) => begins(index) !== undefined)
-  const [flag = ''] = words[0]?.split('=') ?? []
-  if (called.length > 0 || at < 1) return undefined
-  if (!begins(at)!.options?.some(option => option.flag.split(' ')[0] === flag)) return undefined
-  return { say: `${flag} stands behind its command.`, lines: [typed([...words.slice(at), ...words.slice(0, at)])] }
+/** Before its command, and between its words, nobody knows whose it is. */
+function flagTooEarly({ words, commands }: Unread): Better | undefined {
+  const lines = commands.flatMap(command => inOrder(words, command) ?? [])
+  const longest = lines.toSorted((one, other) => other.path.length - one.path.length)[0]
+  const [flag] = longest?.early ?? []
+  if (longest === undefined || flag === undefined) return undefined
+  const { path, early, others } = longest
+  return { say: `${flag.split('=')[0]} stands behind its command.`, lines: [typed([...path, ...others, ...early])] }
+}
+
+/** `--destination <origin>`, which is `--scope destination=<origin>` here. */
+function choiceAsFlag({ words, called, commands }: Unread): Better | undefined {
+  const { options = [] } = commandOf(called, commands) ?? {}
+  for (const [at, word] of words.entries()) {
+    const [, name, joined] = /^--([a-z-]+)(?:=(.+))?$/.exec(word) ?? []
+    const flag = options.find(({ choices }) => choices?.includes(`${name}=`))?.flag.split(' ')[0]
+    const value = joined ?? words[at + 1]
+    if (flag === undefined || value === undefined) continue
+    const rest = words.slice(at + (joined === undefined ? 2 : 1))
+    return {
+      say: `Did you mean ${flag} ${name}=${value}?`,
+      lines: [typed([...words.slice(0, at), flag, `${name}=${value}`, ...rest])],
+    }
+  }
+  return undefined
+}
+
+interface InOrder {
+  readonly path: readonly string[]
+  /** What stands before the last word of the command, and is one of its options. */
+  readonly early: readonly string[]
+  readonly others: readonly string[]
+}
+
+/** Undefined where something else stands there: it is not this command that was meant. */
+function inOrder(words: readonly string[], { path, options = [] }: Command): InOrder | undefined {
+  const early: string[] = []
+  let at = 0
+  for (const name of path) {
+    while (at < words.length && words[at] !== name) {
+      const [flag, value] = words[at]!.split('=')
+      const option = [...options, ...COMMON_OPTIONS].find(one => one.flag.split(' ')[0] === flag)
+      if (option === undefined) return undefined
+      const count = option.flag.includes(' ') && value === undefined ? 2 : 1
+      early.push(...words.slice(at, at + count))
+      at += count
+    }
+    if (at >= words.length) return undefined
+    at++
+  }
+  return { path, early, others: words.slice(at) }
 }
 
 /** What it looks like, and where to find one. */
@@ -165,7 +208,11 @@ function missingArgument({ called, commands }: Unread, what: string): Better | u
   if (argument === undefined) return undefined
   const { usage, say, choices } = argument
   const values = choices === undefined ? '' : `: ${choices.join(', ')}`
-  return { say: `${usage} is ${say}${values}.`, lines: (WHERE_TO_FIND[name] ?? []).map(line => `secondwind ${line}`) }
+  return {
+    what: `${usage} must be given`,
+    say: `${usage} is ${say}${values}.`,
+    lines: (WHERE_TO_FIND[name] ?? []).map(line => `secondwind ${line}`),
+  }
 }
 
 /** By the name of the argument. */

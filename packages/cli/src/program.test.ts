@@ -210,6 +210,11 @@ describe('completion', () => {
     assert.deepEqual(await words('completion', 'f'), ['fish'])
   })
 
+  it('offers what stands before any command, and what an option may be, its names that are followed by one, too', async () => {
+    assert.deepEqual(await words('--'), ['--help', '--version'])
+    assert.deepEqual(await words('kill', 'on', '--scope', ''), ['all', 'destination=', 'policy=', 'tenant='])
+  })
+
   it('offers nothing after words that no command begins with', async () => {
     assert.deepEqual(await words('lap', ''), [''])
   })
@@ -224,10 +229,18 @@ describe('completion', () => {
 })
 
 describe('a line that cannot be read', () => {
+  it('for want of a word is told which one must be given', async () => {
+    assert.match((await inPipe(['tasks', 'get'])).stderr, /^error missing-argument {2}<taskId> must be given\n/)
+  })
+
   it.each([
     [['tasks', 'list', 'twice'], 'excess-arguments', 'There are more words than it takes'],
     [['tasks', 'list', '--stats'], 'unknown-option', 'Did you mean --status?'],
     [['tasks', 'list', '--zzz'], 'unknown-option', 'It has no such option.'],
+    [['kill', 'on', '--destination', 'https://a.test'], 'unknown-option', 'Did you mean --scope destination=https://a'],
+    [['kill', 'on', '--policy=pay'], 'unknown-option', 'Did you mean --scope policy=pay?'],
+    [['kill', 'on', '--level', 'retires-off'], 'wrong-option', '; did you mean retries-off? (is "retires-off")'],
+    [['keys', 'create', '--scope', 'raed'], 'wrong-option', '; did you mean read? (is "raed")'],
     [
       ['tasks', 'get'],
       'missing-argument',
@@ -240,6 +253,9 @@ describe('a line that cannot be read', () => {
     assert.equal(exitCode, 2)
     assert.ok(stderr.startsWith(`error ${code}  `), stderr)
     assert.ok(stderr.includes(because), stderr)
-    assert.match(stderr, /\n {2}do {3}secondwind (?:[^]*\n {7}secondwind )?(?:tasks|lab) (?:list|get|tiers) --help\n$/)
+    assert.match(
+      stderr,
+      /\n {2}do {3}secondwind (?:[^]*\n {7}secondwind )?(?:tasks|lab|kill|keys) (?:list|get|tiers|on|create) --help\n$/,
+    )
   })
 })

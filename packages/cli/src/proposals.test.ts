@@ -56,7 +56,19 @@ describe('what is proposed next', () => {
     const { exitCode, stderr } = await anywhere(['--tenant', 'beta', 'destinations', 'list'])
     assert.equal(exitCode, 2)
     assert.match(stderr, /--tenant stands behind its command\.[^]*do {3}secondwind destinations list --tenant beta\n/)
-    assert.doesNotMatch((await anywhere(['--wrong', 'tasks', 'list'])).stderr, /stands behind/)
+    for (const [words, line] of [
+      [['tasks', '--tenant=beta', 'list', '--limit', '3'], 'tasks list --limit 3 --tenant=beta'],
+      [
+        ['--url', 'http://127.0.0.1:9', 'tasks', '--no-color', 'list'],
+        'tasks list --url http://127.0.0.1:9 --no-color',
+      ],
+    ] as const)
+      assert.ok((await anywhere(words)).stderr.includes(`  do   secondwind ${line}\n`), line)
+    for (const words of [
+      ['--wrong', 'tasks', 'list'],
+      ['tasks', '--batch', 'list'],
+    ])
+      assert.doesNotMatch((await anywhere(words)).stderr, /stands behind/)
   })
 })
 

@@ -89,7 +89,8 @@ function keyTable(keys: readonly Key[], { now, nameOf }: SayingWho): Table {
 const scopes: Reader<readonly Scope[]> = given => {
   const read = [given ?? []].flat().map(one => oneOf(...SCOPES)(one))
   const found = read.flatMap(one => ('value' in one ? [one.value] : []))
-  return found.length > 0 && found.length === read.length ? { value: found } : { must: `one of ${SCOPES.join(', ')}` }
+  if (read.length === 0) return { must: `one of ${SCOPES.join(', ')}` }
+  return read.find(one => 'must' in one) ?? { value: found }
 }
 
 const createCommand: Command = remoteCommand({

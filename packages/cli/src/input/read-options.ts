@@ -1,6 +1,7 @@
 import type { Problem } from '@secondwind/resilience'
 import type { GivenOption, GivenOptions } from '../command.ts'
 import { problemsFailure, type Failure } from '../failure.ts'
+import { nearest } from './nearest.ts'
 
 /** From what was typed (undefined: nothing) to a value, or to the words after "must be". */
 export type Reader<Value> = (given: GivenOption) => { readonly value: Value } | { readonly must: string }
@@ -24,9 +25,14 @@ export function optionProblems(given: GivenOptions, readers: Readers): Problem[]
   return Object.entries(readers).flatMap(([name, read]) => {
     const answer = read(given[name])
     if (!('must' in answer)) return []
-    const is = given[name]
+    const is = onlyOne(given[name])
     return [{ at: flagOf(name), is, say: `${is === undefined ? MISSING : 'must be'} ${answer.must}` }]
   })
+}
+
+/** Whoever gave a flag once that may be repeated typed no list. */
+function onlyOne(given: GivenOption): GivenOption {
+  return Array.isArray(given) && given.length === 1 ? given[0] : given
 }
 
 /** Of two that say the same in other words only one may be given. */
@@ -92,7 +98,9 @@ export const yesOrNo: Reader<boolean> = given => {
 export function oneOf<const Word extends string>(...words: readonly Word[]): Reader<Word> {
   return given => {
     const value = words.find(word => word.toLowerCase() === String(given).toLowerCase())
-    return value === undefined ? { must: `one of ${words.join(', ')}` } : { value }
+    if (value !== undefined) return { value }
+    const meant = nearest(String(given).toLowerCase(), words)
+    return { must: `one of ${words.join(', ')}${meant === undefined ? '' : `; did you mean ${meant}?`}` }
   }
 }
 

@@ -23,12 +23,15 @@ import { wrap, type Page } from '../terminal/page.ts'
 import { controlsPage, controlTable } from './control-page.ts'
 import { actorsOf, LEVEL_NAMES, sayControl, sayEnd, sayScope, sayWhat } from './say-control.ts'
 
+/** Behind the sign stands its name. */
+const SCOPES = ['all', 'destination=', 'policy=', 'tenant=']
+
 const onCommand: Command = remoteCommand({
   path: ['kill', 'on'],
   summary: 'stops retries, or all that is sent, or what comes in; nothing is dropped',
   options: [
     { flag: '--level <level>', say: 'how much of it (retries-off)', choices: LEVEL_NAMES },
-    { flag: '--scope <scope>', say: 'all, destination=<origin>, policy=<name> or tenant=<name> (all)' },
+    { flag: '--scope <scope>', say: 'for what, by its origin or name (all)', choices: SCOPES },
     ...END_OPTIONS,
     ...COMING_BACK_OPTIONS,
     REASON_OPTION,

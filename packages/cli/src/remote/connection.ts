@@ -6,7 +6,7 @@ import { optional, readOptions, text, type Reader } from '../input/read-options.
 import { withVisibleAnswers } from './visible-answers.ts'
 
 /** Where `secondwind dev` and `serve` listen unless they are told otherwise. */
-const DEFAULT_URL = 'http://127.0.0.1:4747'
+export const DEFAULT_URL = 'http://127.0.0.1:4747'
 
 /** What every command takes that talks to a running service. */
 export const CONNECTION_OPTIONS: readonly Option[] = [
@@ -55,14 +55,17 @@ export function connect(options: GivenOptions, environment: NodeJS.ProcessEnv = 
 const PATIENCE = { maxAttempts: 3, totalBudgetMs: 15_000 }
 
 const serviceUrl: Reader<string> = given => {
-  try {
-    const { protocol, username, password, search, hash } = new URL(String(given))
-    if (/^https?:$/.test(protocol) && [username, password, search, hash].every(part => part === ''))
-      return { value: String(given) }
-  } catch {
-    // Said below, as everything that is no address.
-  }
+  const url = String(given)
+  if (isServiceUrl(url)) return { value: url }
+  const meant = `http://${url}`
+  if (!url.includes('://') && isServiceUrl(meant)) return { must: `an address with its scheme: ${meant}` }
   return { must: `the address of a service, such as ${DEFAULT_URL}, without credentials and query` }
+}
+
+function isServiceUrl(url: string): boolean {
+  if (!URL.canParse(url)) return false
+  const { protocol, username, password, search, hash } = new URL(url)
+  return /^https?:$/.test(protocol) && [username, password, search, hash].every(part => part === '')
 }
 
 const tenantName: Reader<string> = given =>

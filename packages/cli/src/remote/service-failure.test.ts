@@ -1,10 +1,13 @@
+import { UnreachableError } from '@secondwind/client'
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, onTestFinished } from 'vitest'
 import { inPipe, type Ended } from '../command-line.test-kit.ts'
+import type { Failure } from '../failure.ts'
 import { ANSWERED_CODES } from './next-lines.ts'
+import { asFailure } from './service-failure.ts'
 import { anAnswer, aService } from './service.test-kit.ts'
 
 const TASK_ID = '019a8b1c-5f00-7d3e-9a41-0c2f6e5b7a2a'
@@ -175,11 +178,31 @@ describe('a service that is not there', () => {
     assert.match(stderr, /do {3}secondwind doctor --url http:\/\/127\.0\.0\.1:9\n/)
   })
 
+  it('where nobody said where it is, is looked for elsewhere, and started only by who has no key of one', () => {
+    const nextOf = (url: string, hasKey: boolean): readonly string[] | undefined => {
+      const asked = { url, hasKey, isChange: false, words: [], args: [], options: {} }
+      const typed = (...words: readonly string[]): string => words.join(' ')
+      const failure = asFailure(new UnreachableError('GET /', url, new Error('refused')), { ...asked, typed })
+      return (failure as Failure).parts.next
+    }
+    const elsewhere = 'export SECONDWIND_URL=https://your-service'
+    assert.deepEqual(nextOf('http://127.0.0.1:4747', false), ['doctor', elsewhere, 'secondwind dev'])
+    assert.deepEqual(nextOf('http://127.0.0.1:4747', true), ['doctor', elsewhere])
+    assert.deepEqual(nextOf('https://retries.internal', true), ['doctor'])
+  })
+
   it('is refused at once where its address is none', async () => {
-    for (const url of ['localhost:4747', 'http://a:b@127.0.0.1/', 'ftp://127.0.0.1', 'http://127.0.0.1/?a=1', '']) {
+    for (const url of ['http://a:b@127.0.0.1/', 'ftp://127.0.0.1', 'http://127.0.0.1/?a=1', '']) {
       const { stderr, exitCode } = await inPipe(['tasks', 'list', '--url', url])
       assert.equal(exitCode, 2, url)
       assert.match(stderr, /--url must be the address of a service/)
+    }
+  })
+
+  it('is told with its scheme where only that is missing', async () => {
+    for (const url of ['localhost:4747', '127.0.0.1:4747', 'retries.internal']) {
+      const { stderr, exitCode } = await inPipe(['tasks', 'list', '--url', url])
+      assert.deepEqual([exitCode, stderr.includes(`an address with its scheme: http://${url} (is`)], [2, true], stderr)
     }
   })
 })

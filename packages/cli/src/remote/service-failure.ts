@@ -5,6 +5,7 @@ import { sayMs } from '@secondwind/lab'
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts'
 import { Failure, problemsFailure, sayProblem } from '../failure.ts'
 import { sayCount } from '../output/say-count.ts'
+import { DEFAULT_URL } from './connection.ts'
 import { nextLines, type Asked as AskedLine } from './next-lines.ts'
 
 type Asked = AskedLine & { readonly isChange: boolean }
@@ -54,7 +55,7 @@ function unsendable({ message, problems }: InvalidOptionError, asked: Asked): Fa
   return refused(new ServiceError({ asked: '', status: 404, code, detail, problems: [] }), asked)
 }
 
-function unreachable(error: UnreachableError, { url, isChange, typed }: Asked): Failure {
+function unreachable(error: UnreachableError, { url, hasKey, isChange, typed }: Asked): Failure {
   const { code, message } = deepest(error)
   const isNobodyThere = code === 'ECONNREFUSED' || code === 'ENOTFOUND'
   return new Failure({
@@ -67,9 +68,14 @@ function unreachable(error: UnreachableError, { url, isChange, typed }: Asked): 
         : `${code ?? message} after ${sayCount(historyOf(error.cause)?.attempts ?? 1, 'attempt')}.`,
     ],
     so: isChange && !isNobodyThere ? UNKNOWN : UNCHANGED,
-    next: [typed('doctor'), 'secondwind dev', 'export SECONDWIND_URL=http://127.0.0.1:4747'],
+    next: [typed('doctor'), ...(url === DEFAULT_URL ? elsewhere(hasKey) : [])],
     exitCode: EXIT_CODES.unavailable,
   })
+}
+
+/** Where nobody said where it is: whoever has a key has a service somewhere, and all others can start one. */
+function elsewhere(hasKey: boolean): readonly string[] {
+  return ['export SECONDWIND_URL=https://your-service', ...(hasKey ? [] : ['secondwind dev'])]
 }
 
 /** What the socket said, below all that was said about it. */
