@@ -50,21 +50,34 @@ export async function tellSlip(
   call: RemoteCall,
 ): Promise<Pick<Answer, 'next'>> {
   if (items.length > 0 || as === undefined) return {}
-  const one = await findUnknown(as, call)
-  if (one === undefined) return {}
+  return { next: await tellIf(await findUnknown(as, call), as, call) }
+}
+
+/** For an order in advance: a good one, unless there is a slip in the name. It returns the line as it was perhaps meant. */
+export async function tellNeverUsed(as: string, call: RemoteCall): Promise<readonly string[]> {
+  return tellIf(await findUnknown(as, call, isNeverUsed), as, call)
+}
+
+async function tellIf(
+  one: Pick<Destination, 'destination'> | undefined,
+  as: string,
+  call: RemoteCall,
+): Promise<readonly string[]> {
+  if (one === undefined) return []
   const { say, next } = await slipOf(one, as, call)
   call.terminal.tell(`${say}\n`)
-  return { next }
+  return next
 }
 
 /** Undefined for one that is known, and where nobody can say. */
 export async function findUnknown(
   as: string,
   { client }: RemoteCall,
+  isSuch: (one: Destination) => boolean = isUnknown,
 ): Promise<Pick<Destination, 'destination'> | undefined> {
   try {
     const one = await client.destinations.get(as)
-    return isUnknown(one) ? one : undefined
+    return isSuch(one) ? one : undefined
   } catch (error) {
     if (error instanceof ServiceError) return error.code === 'destination-not-found' ? { destination: as } : undefined
     throw error

@@ -31,10 +31,11 @@ export async function confirm(
     })
   const answer = (await ask(`${question}? (${word === undefined ? 'yes/no' : `type ${word}`}) `)).trim().toLowerCase()
   if (word === undefined ? ['yes', 'y'].includes(answer) : answer === word) return
+  const given = answer === '' ? 'There was no answer' : `The answer was ${JSON.stringify(answer.slice(0, 20))}`
   throw usageFailure({
     code: 'not-confirmed',
-    what: `to ${question} needs a yes`,
-    because: [answer === '' ? 'There was no answer.' : `The answer was ${JSON.stringify(answer.slice(0, 20))}.`],
+    what: `to ${question} needs ${word === undefined ? 'a yes' : `the word ${word}, typed in full`}`,
+    because: [`${given}.`],
     // As it was typed: it asks again. Whoever has just said no is not told how to do it unasked.
     next: [typed(words)],
   })

@@ -2,6 +2,7 @@
 import type { Control, ControlInput, ControlPreview, ControlScope } from '@secondwind/client'
 import { namesOf } from '../access/who.ts'
 import type { Answer, Command } from '../command.ts'
+import { tellNeverUsed } from '../destinations/never-used.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { Failure, usageFailure } from '../failure.ts'
 import { confirm, YES_OPTION } from '../input/confirm.ts'
@@ -59,10 +60,11 @@ async function switchOn(call: RemoteCall): Promise<Answer> {
   const { client, options, clock, terminal, typed } = call
   const input = readInput(call)
   const preview = await client.controls.preview(input)
+  const meant = input.scope.kind === 'destination' ? await tellNeverUsed(input.scope.destination, call) : []
   const { dryRun } = readOptions(options, { dryRun: isOn })
   const shows = ({ columns }: Pick<Page, 'columns'>): string =>
     [sayControl(preview, clock.now()), sayHolds(preview)].map(line => wrap(line, columns)).join('\n')
-  if (dryRun) return { data: preview, show: shows, verdict: 'Nothing was changed.' }
+  if (dryRun) return { data: preview, show: shows, verdict: 'Nothing was changed.', next: meant }
   await confirm(call, {
     ask: `switch on ${input.level}`,
     shows: shows(terminal.err),
@@ -75,7 +77,7 @@ async function switchOn(call: RemoteCall): Promise<Answer> {
     // What it holds has been shown, before the yes.
     show: ({ columns }) => wrap(`switched on ${control.controlId}: ${sayWhat(control, clock.now())}`, columns),
     verdict: 'It is in force within two seconds.',
-    next: [typed('kill', 'off', control.controlId)],
+    next: [...meant, typed('kill', 'off', control.controlId)],
   }
 }
 

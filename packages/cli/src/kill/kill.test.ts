@@ -30,6 +30,20 @@ describe('the kill switch', () => {
     assert.equal(again.exitCode, 5)
   })
 
+  it('is thrown for a destination that nothing was ever sent to, and says first which was perhaps meant', async () => {
+    const { aTask, client, url, atTerminal } = await aService()
+    await client.waitFor((await aTask('200')).taskId)
+    const slip = url.replace('http:', 'https:')
+    const words = (origin: string): string[] => [...ON, '--scope', `destination=${origin}`]
+    for (const more of [['--dry-run'], ['--yes']]) {
+      const { exitCode, stderr } = await atTerminal([...words(slip), ...more])
+      assert.equal(exitCode, 0, stderr)
+      assert.ok(stderr.startsWith(`nothing was ever sent to ${slip}; did you mean ${url}?\n`), stderr)
+      assert.ok(stderr.includes(`\ntry  secondwind ${[...words(url), ...more].join(' ')} `), stderr)
+    }
+    assert.doesNotMatch((await atTerminal([...words(url), '--dry-run'])).stderr, /ever sent|try/)
+  })
+
   it('ends what was on when it was read, and claims no end that was somebody else’s', async () => {
     const { client, url, atTerminal } = await aService()
     const { controlId } = await client.controls.create({ level: 'retries-off', scope: { kind: 'all' }, reason: 'x' })
@@ -102,6 +116,10 @@ describe('the kill switch', () => {
     const words = ['kill', 'on', '--level', 'intake-off', '--reason', 'the disk is full']
     const habit = await atTerminal(words, { answers: ['yes'] })
     assert.deepEqual([habit.exitCode, habit.questions], [2, ['switch on intake-off? (type intake-off) ']])
+    assert.match(
+      habit.stderr,
+      /error not-confirmed {2}to switch on intake-off needs the word intake-off, typed in full\n\n {2}The answer was "y/,
+    )
     assert.equal((await atTerminal(words, { answers: ['intake-off'] })).exitCode, 0)
     const wrong = ['--scope', 'planet', '--for', '1min', '--until', '2h', '--ramp', 'x', '--reason', 'x', '--yes']
     const { stderr, exitCode } = await inPipe(['kill', 'on', ...wrong])
