@@ -10,8 +10,12 @@ function valueOf<Value>(read: Reader<Value>, given: string): Value | undefined {
 
 describe('what is typed', () => {
   it('is a duration in whole milliseconds, in the unit that it names', () => {
-    const values = ['250', '250ms', '1.5s', '5min', '2m', '24h'].map(given => valueOf(duration(1, 1e9), given))
-    assert.deepEqual(values, [250, 250, 1_500, 300_000, 120_000, 86_400_000])
+    const values = ['0', '250ms', '1.5s', '5min', '2m', '24h'].map(given => valueOf(duration(0, 1e9), given))
+    assert.deepEqual(values, [0, 250, 1_500, 300_000, 120_000, 86_400_000])
+  })
+
+  it('is no duration without its unit: nobody who types 30 means milliseconds', () => {
+    assert.deepEqual(duration(0, 1e9)('30'), { must: 'a duration with its unit: 30s or 30min, say' })
   })
 
   it('is no duration without a number, with a strange unit, or out of range', () => {

@@ -123,13 +123,13 @@ const UNITS_MS: { readonly [unit: string]: number } = {
   m: 60_000,
   h: 3_600_000,
   d: 86_400_000,
-  '': 1,
 }
 
-/** `250`, `250ms`, `30s`, `5min`, `24h`: whole milliseconds. */
+/** `250ms`, `30s`, `5min`, `24h`: whole milliseconds. Only of nothing, `0`, everybody knows how long it is without a unit. */
 export function duration(fromMs: number, toMs: number): Reader<number> {
   return given => {
-    const [, amount = '', unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/.exec(String(given)) ?? []
+    const [, amount = '', unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/.exec(given === '0' ? '0ms' : String(given)) ?? []
+    if (amount !== '' && unit === '') return { must: `a duration with its unit: ${amount}s or ${amount}min, say` }
     const value = Math.round(Number(amount === '' ? Number.NaN : amount) * (UNITS_MS[unit] ?? Number.NaN))
     return value >= fromMs && value <= toMs
       ? { value }

@@ -5,15 +5,18 @@ import { destinationPage } from '../destinations/destination-page.ts'
 import { isUnknown, unknownDestination } from '../destinations/never-used.ts'
 import { sayLimits } from '../destinations/say-limits.ts'
 import { given } from '../input/given.ts'
-import { duration, optional, perSecond, readOptions, text, wholeNumber, type Reader } from '../input/read-options.ts'
+import { duration, optional, perSecond, readOptions, text, type Reader } from '../input/read-options.ts'
 import { share } from '../input/read-share.ts'
 import { retyped } from '../input/typed.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
+import { byLaneRules, digits } from './by-lane-rules.ts'
 import { destinationChange } from './destination-change.ts'
 import { nameOf, watchIt } from './watch-it.ts'
 
 type Budget = NonNullable<DestinationLimits['budget']>
+
+const USUAL_BUDGET = DEFAULT_LANE.budget as Extract<Budget, { kind: 'ratio' }>
 
 const LIMIT_OPTIONS: readonly Option[] = [
   { flag: '--name <name>', say: 'a name for people, which every command takes' },
@@ -113,13 +116,13 @@ async function setLimits(client: RemoteCall['client'], named: string, { options 
   const { name, concurrency, rate, breakerFailureRate, breakerMinCalls, breakerOpen, retryBudget, minRetries } =
     readOptions(options, {
       name: optional(text()),
-      concurrency: limit(wholeNumber(1, 100_000)),
+      concurrency: limit(byLaneRules(digits, value => ({ limit: value }))),
       rate: limit(perSecond()),
-      breakerFailureRate: limit(share),
-      breakerMinCalls: limit(wholeNumber(2, 10_000)), // one failed call never opens a breaker
-      breakerOpen: limit(duration(1, 86_400_000)),
+      breakerFailureRate: limit(byLaneRules(share, failureRate => ({ breaker: { failureRate } }))),
+      breakerMinCalls: limit(byLaneRules(digits, minCalls => ({ breaker: { minCalls } }))),
+      breakerOpen: limit(duration(1, DEFAULT_LANE.breaker.maxOpenMs)),
       retryBudget: limit(budget),
-      minRetries: limit(wholeNumber(1, 1_000_000)),
+      minRetries: limit(byLaneRules(digits, minRetries => ({ budget: { ...USUAL_BUDGET, minRetries } }))),
     })
   const before = await client.destinations.get(named)
   const { limits: known = {} } = before.settings ?? {}
@@ -178,10 +181,9 @@ function changedBudget(
   if (asked?.kind === 'rate')
     return { kind: 'rate', perSecond: asked.perSecond, burst: Math.max(1, Math.ceil(asked.perSecond)) }
   if (asked === undefined && minRetries === undefined) return undefined
-  const usual = DEFAULT_LANE.budget as Extract<Budget, { kind: 'ratio' }>
-  const known = before?.kind === 'ratio' ? before : usual
+  const known = before?.kind === 'ratio' ? before : USUAL_BUDGET
   return {
     ...known,
-    ...given({ ratio: asked?.ratio, minRetries: minRetries === null ? usual.minRetries : minRetries }),
+    ...given({ ratio: asked?.ratio, minRetries: minRetries === null ? USUAL_BUDGET.minRetries : minRetries }),
   }
 }

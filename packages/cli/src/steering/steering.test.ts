@@ -27,6 +27,16 @@ describe('pause and resume', () => {
     assert.equal((await client.waitFor(taskId)).status, 'SUCCEEDED')
   })
 
+  it('do nothing for a time without its unit, and ask for it', async () => {
+    const { url, client, inPipe } = await aService()
+    const { exitCode, stderr } = await inPipe(['pause', url, '--for', '30', '--ramp', '5', '--until', '3'])
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /--for must be a duration with its unit: 30s or 30min, say \(is "30"\)/)
+    assert.match(stderr, /--ramp must be a duration with its unit: 5s or 5min/)
+    assert.match(stderr, /--until must be a time such as 2h/)
+    assert.equal((await client.destinations.get(url)).hold, undefined)
+  })
+
   it('say that a ramp bounds requests at once, and how to bound their rate where nothing does', async () => {
     const { url, aTask, client, atTerminal } = await aService()
     await client.waitFor((await aTask('200')).taskId)
@@ -132,10 +142,25 @@ describe('a destination', () => {
       assert.equal(exitCode, 0, stderr)
       return (JSON.parse(stdout) as Destination).settings?.limits
     }
-    const single = await inPipe(['destinations', 'limits', url, '--breaker-min-calls', '1'])
-    assert.match(
-      single.stderr,
-      /--breaker-min-calls must be a whole number from 2 to 10000; or none, which takes it off \(is "1"\)/,
+    // Each by the rule that the service asks.
+    const rules = [
+      ['--breaker-min-calls', '1', 'a whole number from 2 to 1000000000'],
+      ['--breaker-failure-rate', '0%', 'a number from 0.001 to 1'],
+      ['--breaker-open', '10min', 'a duration such as 250ms, 30s, 5min or 24h, from 1 to 300000 ms'],
+      ['--concurrency', 'many', 'a whole number from 1 to 1000000'],
+      ['--min-retries', '0', '1 or more: without new tasks retries would wait for ever'],
+    ] as const
+    const refused = await inPipe([
+      'destinations',
+      'limits',
+      url,
+      ...rules.flatMap(([flag, is]) => [flag, is]),
+      '--json',
+    ])
+    const { problems } = JSON.parse(refused.stderr).error as { problems: readonly { at: string; say: string }[] }
+    assert.deepEqual(
+      new Map(problems.map(({ at, say }) => [at, say])),
+      new Map(rules.map(([flag, , must]) => [flag, `must be ${must}; or none, which takes it off`])),
     )
     await limitsAfter('--breaker-failure-rate', '30%', '--breaker-min-calls', '5')
     const ratio = { kind: 'ratio', ratio: 0.05, windowMs: 10_000, minRetries: 7 }
