@@ -62,6 +62,8 @@ export interface Answer {
   readonly show: (page: Page) => string
   /** What other programs read: the rows when the output is no terminal, and with `--csv`. */
   readonly table?: Table
+  /** What it is about, where that is one word, a key for example: alone in its line when the output is no terminal. */
+  readonly word?: string
   /** What it is about, where that is bytes: written as they are when the output is no terminal. */
   readonly bytes?: Uint8Array
   /** What `--csv` prints instead, where the answer itself is no table. */

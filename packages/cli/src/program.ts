@@ -67,7 +67,7 @@ function giveAnswer(answer: Answer, options: GivenOptions, terminal: Terminal): 
 }
 
 function writeAnswer(answer: Answer, options: GivenOptions, terminal: Terminal): void {
-  const { data, table, csv = table, items, ids, bytes, show, verdict } = answer
+  const { data, table, csv = table, items, ids, word, bytes, show, verdict } = answer
   const { write, out } = terminal
   const lines =
     options['ids'] === true
@@ -81,8 +81,8 @@ function writeAnswer(answer: Answer, options: GivenOptions, terminal: Terminal):
     return write(`${JSON.stringify(document, undefined, 2)}\n`)
   }
   if (bytes !== undefined && !out.isTerminal) return terminal.writeBytes(bytes)
-  const rows =
-    options['csv'] === true ? csv && commaSeparated(csv) : out.isTerminal ? undefined : table && tabSeparated(table)
+  const forPrograms = word === undefined ? table && tabSeparated(table) : visible(word)
+  const rows = options['csv'] === true ? csv && commaSeparated(csv) : out.isTerminal ? undefined : forPrograms
   if (rows !== undefined) {
     write(`${rows}\n`)
     if (verdict !== undefined) tellerOf(options, terminal)(`${verdict}\n`)

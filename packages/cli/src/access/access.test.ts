@@ -103,6 +103,21 @@ describe('keys', () => {
     assert.match(await proposedFor('enqueue'), /try {2}export SECONDWIND_KEY="\$\(cat \S+\/enqueue\)"\n/)
   })
 
+  it('are alone on stdout in a pipe, as secrets are: a shell can keep them in a variable', async () => {
+    const { service, asAdmin } = await aLockedService()
+    const line = async (...words: string[]): Promise<string> => {
+      const { stdout, stderr } = await service.inPipe([...words, ...asAdmin])
+      assert.match(stderr, /^.*(?:may read; nobody|is taken until|are signed|sign until)/)
+      return stdout
+    }
+    assert.match(await line('keys', 'create', '--scope', 'read'), /^swk_\S+\n$/)
+    const [keyId = ''] = (await service.inPipe(['keys', 'list', '--ids', ...asAdmin])).stdout.split('\n')
+    assert.match(await line('keys', 'rotate', keyId), /^swk_\S+\n$/)
+    assert.match(await line('secrets', 'create', '--tenant', 'default'), /^whsec_\S+\n$/)
+    const { stdout } = await service.inPipe(['secrets', 'list', '--ids', '--tenant', 'default', ...asAdmin])
+    assert.match(await line('secrets', 'rotate', stdout.trim(), '--tenant', 'default'), /^whsec_\S+\n$/)
+  })
+
   it('are rotated with an overlap, and revoked after a yes', async () => {
     const { service, asAdmin, folder } = await aLockedService()
     const [before, after] = [join(folder, 'before.key'), join(folder, 'after.key')]

@@ -30,8 +30,13 @@ interface ShownOnce {
   readonly place: string | undefined
 }
 
-export function answerOnce({ data, field, secret, place }: ShownOnce): Pick<Answer, 'data' | 'show' | 'files'> {
-  if (place === undefined) return { data: { ...data, [field]: secret }, show: () => secret }
+export function answerOnce({
+  data,
+  field,
+  secret,
+  place,
+}: ShownOnce): Pick<Answer, 'data' | 'show' | 'word' | 'files'> {
+  if (place === undefined) return { data: { ...data, [field]: secret }, show: () => secret, word: secret }
   return {
     data,
     show: () => `the ${field} is in ${place}`,

@@ -23,6 +23,8 @@ describe('bodies', () => {
     const put = await inPipe(['bodies', 'put', sent, '--content-type', 'application/x-example', '--json'])
     const { bodyRef, sizeBytes, contentType } = JSON.parse(put.stdout) as StoredBody
     assert.deepEqual([put.exitCode, sizeBytes, contentType], [0, 5, 'application/x-example'])
+    const again = await inPipe(['bodies', 'put', sent])
+    assert.deepEqual([again.stdout, again.stderr.startsWith('5 bytes')], [`${bodyRef}\n`, true], again.stderr)
     const task = await inPipe([
       'tasks',
       'submit',

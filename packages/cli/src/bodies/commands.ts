@@ -26,6 +26,7 @@ const putCommand: Command = remoteCommand({
     return {
       data: body,
       show: () => body.bodyRef,
+      word: body.bodyRef,
       verdict: `${sayBytes(body.sizeBytes)} of ${body.contentType}; without a task that names them they are gone after a day.`,
       next: [typed('tasks', 'submit', 'https://api.example/charge', '--body-ref', body.bodyRef)],
     }
