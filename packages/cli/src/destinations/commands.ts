@@ -43,7 +43,7 @@ function destinationTable(destinations: readonly Destination[], { clock, tenant 
   const areClosed = destinations.every(({ breaker = 'closed' }) => breaker === 'closed')
   return {
     columns: [
-      { name: 'destination' },
+      { name: 'destination', isProse: true },
       { name: 'retries now', field: 'recentRetryShare', align: 'right' },
       { name: 'backlog', align: 'right' },
       { name: 'held by', field: 'hold' },

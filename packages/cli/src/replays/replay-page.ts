@@ -95,7 +95,7 @@ export function replayTable(replays: readonly Replay[], now: number): Table {
       { name: 'replayId' },
       { name: 'status' },
       { name: 'selected', align: 'right' },
-      { name: 'sent', align: 'right' },
+      { name: 'sent', align: 'right', dropOrder: 6 },
       { name: 'failed', align: 'right', dropOrder: 5 },
       { name: 'left', align: 'right', dropOrder: 4 },
       { name: 'rate', field: 'ratePerSecond', align: 'right', dropOrder: 3 },

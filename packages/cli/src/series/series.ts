@@ -10,7 +10,7 @@ import { sayCount } from '../output/say-count.ts'
 import { sayInstant } from '../output/say-time.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { sparkline } from '../terminal/sparkline.ts'
-import { labelled, type Page } from '../terminal/page.ts'
+import { labelled, wrap, type Page } from '../terminal/page.ts'
 import type { Said, Table } from '../terminal/table.ts'
 
 const RESOLUTIONS: readonly Resolution[] = ['second', 'minute']
@@ -74,15 +74,20 @@ function twice({ typed }: RemoteCall, destination: string): Failure {
 const LABEL_WIDTH = 12
 
 /** A line for each measure, the newest slots at its end. */
-function showSeries({ slots, resolution, destination }: Series, { columns, colors, isAscii }: Page): string {
+export function showSeries(series: Series, { columns, colors, isAscii }: Page): string {
+  const { slots, resolution, destination = 'all destinations' } = series
   const width = columns - LABEL_WIDTH
   const shown = slots.slice(-width)
   const line = (label: string, values: readonly number[]): string =>
     labelled(`  ${label}`, sparkline(values, isAscii), { columns, width: LABEL_WIDTH })
   const [first] = shown
-  const since = first === undefined ? '' : `, a ${resolution} each, from ${sayInstant(first.at)}`
+  // What is summed up below may be more than there is room to draw.
+  const part = shown.length < slots.length ? `the last ${shown.length} of ${slots.length}, ` : ''
+  const covers = first === undefined ? '' : `${part}a ${resolution} each, from ${sayInstant(first.at)}`
+  const isOneLine = `${destination}, ${covers}`.length <= columns
   return [
-    `${colors.bold(destination ?? 'all destinations')}${since}`,
+    `${colors.bold(destination)}${isOneLine && covers !== '' ? `, ${covers}` : ''}`,
+    ...(isOneLine ? [] : [wrap(`  ${covers}`, columns, '  ')]),
     '',
     line(
       'first',

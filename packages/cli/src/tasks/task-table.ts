@@ -17,7 +17,7 @@ export function taskTable(tasks: readonly RetryTask[], { now, tenant }: TableOf)
       { name: 'taskId' },
       { name: 'status' },
       { name: 'destination', isProse: true },
-      { name: 'last', field: 'errorCode', isProse: true },
+      { name: 'last', field: 'errorCode', isProse: true, isSpare: true },
       { name: 'attempts', field: 'attemptNumber', align: 'right', dropOrder: 4 },
       { name: 'next', field: 'nextAttemptAt', dropOrder: 5 },
       { name: 'ended', field: 'endedAt', dropOrder: 3 },

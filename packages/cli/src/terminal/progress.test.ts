@@ -51,6 +51,13 @@ describe('progress', () => {
     assert.equal(told.at(-1), '\r\u001B[K')
   })
 
+  it('never goes on in a second line, which could not be taken back', async () => {
+    const { told, wait, progress } = watched({ ...SCREEN, columns: 40 })
+    await wait(1_000)
+    progress.end()
+    assert.equal(told[0], '\r\u001B[Kseeds  ░░░░░░░░░░░░░░░░░░░░░░░░  0/10  ')
+  })
+
   it('says what is left in minutes where it is many', async () => {
     const { told, wait, progress } = watched(SCREEN)
     progress.advance(1)

@@ -42,7 +42,8 @@ export function showProgress(
   const show = (): void => {
     const state = { label, before, done, total, elapsedMs: clock.monotonic() - startedAt }
     const line = [progressLine(state, err.isAscii), note?.() ?? ''].filter(part => part !== '').join('   ')
-    if (line !== shown) tell(redraws ? `\r\u001B[K${line}` : `${line}\n`)
+    // A line that goes on in the next one cannot be taken back.
+    if (line !== shown) tell(redraws ? `\r\u001B[K${line.slice(0, err.columns - 1)}` : `${line}\n`)
     shown = line
   }
   const ended = new AbortController()

@@ -56,6 +56,15 @@ describe('a table', () => {
     ])
   })
 
+  it('spares at last what it can, where broken words are still too wide', () => {
+    const table: Table = {
+      columns: [{ name: 'id' }, { name: 'last', isProse: true, isSpare: true }],
+      rows: [['0123456789', 'http-503 of the target']],
+    }
+    assert.deepEqual(showTable(table, page(20)).split('\n')[0], 'ID          LAST')
+    assert.deepEqual(showTable(table, page(19)).split('\n'), ['ID', '0123456789'])
+  })
+
   it('has words for people, and a number, a unit and what is too much for a page for programs', () => {
     const said: Table = {
       columns: [

@@ -16,6 +16,8 @@ export interface Column {
   readonly dropOrder?: number
   /** Words, which may stand in several lines when there is nothing to leave out. */
   readonly isProse?: true
+  /** Left out where all that can be broken is broken, and it is still too wide. */
+  readonly isSpare?: true
   /** Too much for a page; other programs get it. */
   readonly isOnlyData?: true
 }
@@ -77,7 +79,7 @@ export function wordsOf({ columns, rows }: Table): {
   }
 }
 
-/** Headings in two lines come first, then columns that may be missing, and cells of several lines at last. */
+/** Headings in two lines come first, then columns that may be missing, then cells of several lines, and what can be spared at last. */
 function fit(table: PageTable, width: number): PageTable {
   if (totalOf(widthsOf(table)) <= width) return table
   if (table.heading.length === 1) return fit({ ...table, heading: inTwoLines(table) }, width)
@@ -86,11 +88,15 @@ function fit(table: PageTable, width: number): PageTable {
     dropOrder < Infinity && table.rows.every(row => row[index] === '') ? -1 : dropOrder,
   )
   const first = Math.min(...order)
-  if (first === Infinity) return inLines(table, width)
-  const dropped = order.indexOf(first)
+  if (first < Infinity) return fit(withoutColumn(table, order.indexOf(first)), width)
+  const broken = inLines(table, width)
+  const spare = table.columns.findIndex(({ isSpare }) => isSpare)
+  return spare < 0 || totalOf(widthsOf(broken)) <= width ? broken : fit(withoutColumn(table, spare), width)
+}
+
+function withoutColumn({ columns, heading, rows }: PageTable, dropped: number): PageTable {
   const without = <T>(cells: readonly T[]): T[] => cells.filter((_, index) => index !== dropped)
-  const { columns, heading, rows } = table
-  return fit({ columns: without(columns), heading: heading.map(without), rows: rows.map(without) }, width)
+  return { columns: without(columns), heading: heading.map(without), rows: rows.map(without) }
 }
 
 /** Broken at the space nearest to the middle; what has none stays in the lower line. */
