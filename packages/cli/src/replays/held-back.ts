@@ -5,6 +5,8 @@ import { openGate } from '../steering/open-gate.ts'
 
 export interface HeldBack {
   readonly say: string
+  /** Beside a bar, where there is little room: what holds the first of them. */
+  readonly note: string
   readonly next: readonly string[]
 }
 
@@ -21,8 +23,10 @@ export async function heldBack({ client, clock, typed }: RemoteCall, replay: Rep
   const held = found.flatMap(({ destination, hold }: Destination) =>
     hold !== undefined && LASTING.includes(hold.reason) ? [{ destination, hold }] : [],
   )
-  if (held.length === 0) return undefined
+  const [first] = held
+  if (first === undefined) return undefined
   return {
+    note: `held by ${first.hold.reason}${first.hold.because === undefined ? '' : `: ${first.hold.because}`}`,
     say: held.map(({ destination, hold }) => `${destination} is held by ${sayHold(hold, clock.now())}.`).join(' '),
     next: held.flatMap(({ destination, hold }) => openGate(hold, destination, typed) ?? []),
   }

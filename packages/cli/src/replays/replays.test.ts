@@ -92,6 +92,22 @@ describe('replay', () => {
     assert.match(stderr, new RegExp(`do {3}secondwind replay status ${replayId} --url`))
   })
 
+  it('says beside its bar what holds it, while it stands still', async () => {
+    const service = await aService()
+    const { client, url, inPipe } = service
+    await deadLetters(service, MENDED)
+    await client.destinations.pause(url, { reason: 'INC-2231' })
+    const planned = await inPipe(['replay', 'plan', '--destination', url, '--json'])
+    const { replayId } = JSON.parse(planned.stdout) as Replay
+    let looks = 0
+    // Once it has been looked at a few times, a second apart, its bar has been drawn.
+    const way = await aWayTo(url, async request => {
+      if (request.url === `/replays/${replayId}` && ++looks === 4) await client.replays.cancel(replayId)
+    })
+    const { stderr } = await type(['replay', 'run', replayId, '--url', way])
+    assert.match(stderr, /0\/4 {3}\d+ s so far {3}held by paused: INC-2231/)
+  })
+
   it('says which pause holds it, and how to end that', async () => {
     const service = await aService()
     const { client, url, inPipe, atTerminal } = service
