@@ -24,6 +24,7 @@ import type {
   TaskFilter,
 } from '@secondwind/client'
 import { describe, it, vi } from 'vitest'
+import { readPage } from './pages.ts'
 import { aService } from './service.test-kit.ts'
 
 // A real service: as long as the machine takes.
@@ -394,5 +395,12 @@ describe("the client's types of what goes over the wire", () => {
     assert.deepEqual(components.schemas['Problem']!.properties['code']!.enum?.toSorted(), Object.keys(CODES).toSorted())
     const asked = paths['/retry-tasks']!.get.parameters.map(({ name }) => name)
     assert.deepEqual(asked.toSorted(), [...Object.keys(FILTER), 'cursor', 'limit'].toSorted())
+  })
+  it('name no code that the page of errors leaves out', () => {
+    const [, errors] = readPage('docs/api.md').split('\n## Errors\n')
+    assert.deepEqual(
+      Object.keys(CODES).filter(code => !errors!.includes(`\`${code}\``)),
+      [],
+    )
   })
 })
