@@ -69,7 +69,7 @@ describe('tasks watch', () => {
 
   it('redraws one page on a terminal, and none that is higher than the screen', async () => {
     const { aTask, client, url, atTerminal } = await aService()
-    const { taskId } = await aTask('503', { delayMs: 300 })
+    const { taskId } = await aTask('503', { delayMs: 1_500 })
     const one = await atTerminal(['tasks', 'watch', taskId])
     // oxlint-disable-next-line no-control-regex -- what a terminal is told are control characters.
     const pages = one.stdout.split(/\u001B\[\d+A\u001B\[J/)
@@ -77,7 +77,7 @@ describe('tasks watch', () => {
     assert.match(pages.at(-1)!, /SUCCEEDED/)
     const task = { targetUrl: `${url}/_flaky/200`, delayMs: 3_600_000 }
     await client.tasks.enqueueMany(Array.from({ length: 40 }, () => task))
-    const many = await atTerminal(['tasks', 'watch', '--limit', '40', '--for', '100ms'])
+    const many = await atTerminal(['tasks', 'watch', '--limit', '40', '--for', '1500ms'])
     assert.match(many.stdout, /and \d+ more lines\n$/)
     assert.ok(many.stdout.trimEnd().split('\n').length <= 23)
   })
