@@ -59,6 +59,8 @@ export class LooseRows {
 
   /** All up to this one are filed. */
   file(upTo: number): void {
+    // Most who look find nothing filed since: to lay tens of thousands anew costs milliseconds.
+    if (upTo === this.#filedUpTo) return
     this.#lay(this.#tasks.slice(upTo - this.#filedUpTo, Math.max(this.#count, upTo - this.#filedUpTo)))
     this.#filedUpTo = upTo
   }
