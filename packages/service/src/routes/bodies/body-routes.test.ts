@@ -47,6 +47,9 @@ describe('POST /bodies', () => {
     const { raw, port, store } = served
     const { status, json } = await upload(served, '123456123456')
     assert.deepEqual([status, json.code], [413, 'body-too-large'])
+    // More than there is ever room for is no reason to come back later.
+    const narrow = await serve({ limits: { uploadBytes: 10, arrivingBytes: 10 } })
+    assert.equal((await upload(narrow, '123456123456')).json.code, 'body-too-large')
     const head = `POST /bodies HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\ntransfer-encoding: chunked\r\n`
     const chunked = await raw(`${head}\r\n6\r\n123456\r\n6\r\n123456\r\n0\r\n\r\n`)
     assert.match(chunked, /^HTTP\/1.1 413[^]*body-too-large/)

@@ -56,7 +56,8 @@ export function addBodies(api: FastifyInstance, context: ApiContext, intake: Int
       intake.limit(tenant)
       refuseClosedUploads(tenant, context)
       const contentType = typeOf(request)
-      const kept = await uploads.during(tenant, request, () => receive(request, context))
+      const announced = announcedBytes(request, context.limits.uploadBytes)
+      const kept = await uploads.during(tenant, announced, () => receive(request, context))
       const { bodyRef } = kept
       // Its bytes are read here, behind the guard's last look.
       const refusal = shutOut(caller, keys)
@@ -110,15 +111,20 @@ function typeOf({ headers }: FastifyRequest): string {
   return type
 }
 
-async function receive(request: FastifyRequest, context: ApiContext): Promise<KeptBody> {
-  const { uploadBytes } = context.limits
-  const stream = request.body as Readable | undefined
-  if (stream === undefined || request.headers['content-length'] === '0')
+/** How many are on their way. Whoever does not say may send as many as are taken. */
+function announcedBytes({ headers, body }: FastifyRequest, mostBytes: number): number {
+  const bytes = Number(headers['content-length'] ?? mostBytes)
+  if (body === undefined || bytes === 0)
     throw new Refusal('invalid-request', { detail: 'It has no body: send the bytes themselves.' })
-  if (Number(request.headers['content-length'] ?? 0) > uploadBytes) throw tooLarge(uploadBytes)
+  // Refused before it asks for room, which would be worth waiting for.
+  if (bytes > mostBytes) throw tooLarge(mostBytes)
+  return bytes
+}
+
+async function receive({ body }: FastifyRequest, { bodies, limits: { uploadBytes } }: ApiContext): Promise<KeptBody> {
   try {
     // The connection is still needed for the answer.
-    return await context.bodies.put(stream.iterator({ destroyOnReturn: false }), uploadBytes)
+    return await bodies.put((body as Readable).iterator({ destroyOnReturn: false }), uploadBytes)
   } catch (error) {
     throw error instanceof BodyTooLargeError ? tooLarge(uploadBytes) : error
   }

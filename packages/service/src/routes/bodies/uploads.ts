@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import type { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { Parts } from '../requests/parts.ts'
@@ -10,18 +9,14 @@ import { refusalOfFull } from '../tasks/enqueued.ts'
  */
 export class Uploads {
   readonly #parts: Parts
-  readonly #uploadBytes: number
   readonly #refuse: () => Refusal
 
   constructor({ limits, random }: Pick<ApiContext, 'limits' | 'random'>) {
     this.#parts = new Parts(limits.arrivingBytes)
-    this.#uploadBytes = limits.uploadBytes
     this.#refuse = () => refusalOfFull(random, 'As many bytes of large bodies are on their way as may be at once.')
   }
 
-  async during<Result>(tenant: string, { headers }: FastifyRequest, receive: () => Promise<Result>): Promise<Result> {
-    // Whoever does not say how many there are may send as many as are taken.
-    const bytes = Number(headers['content-length'] ?? this.#uploadBytes)
+  async during<Result>(tenant: string, bytes: number, receive: () => Promise<Result>): Promise<Result> {
     if (!this.#parts.hasRoom(tenant, bytes)) throw this.#refuse()
     this.#parts.take(tenant, bytes)
     try {
