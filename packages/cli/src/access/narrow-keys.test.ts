@@ -47,10 +47,11 @@ describe('a key that may operate, and not read,', () => {
     assert.match(waiting.stdout, /It was done\. What comes of it this key may not see: that takes the scope read\.\n/)
   })
 
-  it('pauses a destination, and throws the kill switch', async () => {
+  it('pauses a destination, resumes it, and throws the kill switch', async () => {
     const { service, as } = await aKeyThatMay('operate')
     const words = [
       ['pause', service.url],
+      ['resume', service.url],
       ['kill', 'on', '--yes', '--reason', 'INC-2231', '--scope', `destination=${service.url}`],
     ]
     for (const order of words) {

@@ -2,6 +2,7 @@ import type { Client, Destination } from '@secondwind/client'
 import type { Command } from '../command.ts'
 import { REASON_OPTION } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall, type RemoteCommand } from '../remote/remote-command.ts'
+import { unlessForbidden } from '../remote/unless-forbidden.ts'
 import { DESTINATION_ARGUMENT, destinationPage } from '../destinations/destination-page.ts'
 import { isNeverUsed, slipOf } from '../destinations/never-used.ts'
 import { watchIt } from './watch-it.ts'
@@ -24,7 +25,7 @@ export function destinationChange({ change, say, next, unchanged, options = [], 
     isChange: true,
     run: async call => {
       const name = call.args[0] as string
-      const before = unchanged && (await call.client.destinations.get(name))
+      const before = unchanged && (await unlessForbidden(call.client.destinations.get(name)))
       const destination = await change(call.client, name, call)
       const isUnchanged = before !== undefined && before.settings?.version === destination.settings?.version
       // An order in advance is a good order; one for a name with a slip in it is none.
