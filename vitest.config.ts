@@ -23,6 +23,8 @@ export default defineConfig({
       'docs/recipes/**/*.test.ts',
       'examples/**/*.test.ts',
     ],
+    // One less than there are cores, unless told: but most tests wait for a process, a disk or a clock, and leave theirs idle.
+    maxWorkers: '100%',
     // A limit for what hangs, not for what is slow: a busy machine may take its time.
     testTimeout: 60_000,
     hookTimeout: 60_000,
