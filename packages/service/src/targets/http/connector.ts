@@ -4,7 +4,7 @@ import { callbackify } from 'node:util'
 import { buildConnector } from 'undici'
 import { withoutLastDot } from '../../host-name.ts'
 import type { Guard } from '../guard.ts'
-import { skipInterim } from './skip-interim.ts'
+import { boundAnswers } from './bound-answers.ts'
 
 export interface ConnectorOptions {
   readonly guard: Guard
@@ -13,6 +13,8 @@ export interface ConnectorOptions {
   readonly connectTimeoutMs: number
   /** Certificates that are trusted besides those of Node, as PEM. */
   readonly ca?: readonly string[]
+  /** Of one answer, whatever they are. */
+  readonly mostAnswerBytes: number
 }
 
 export interface Connector {
@@ -22,7 +24,7 @@ export interface Connector {
 }
 
 /** Opens sockets to what the guard has checked, and to nothing else. One per origin, for the guard is asked with its port. */
-export function createConnector({ guard, port, connectTimeoutMs, ca }: ConnectorOptions): Connector {
+export function createConnector({ guard, port, connectTimeoutMs, ca, mostAnswerBytes }: ConnectorOptions): Connector {
   const connecting = new Set<Socket>()
   const asking = new Set<AbortController>()
   const resolve = callbackify(async (host: string) => {
@@ -57,7 +59,7 @@ export function createConnector({ guard, port, connectTimeoutMs, ca }: Connector
     const socket: unknown = open(named, (...answer) => {
       connecting.delete(socket as Socket)
       const [, opened] = answer
-      if (opened) skipInterim(opened)
+      if (opened) boundAnswers(opened, mostAnswerBytes)
       callback(...answer)
     })
     connecting.add(socket as Socket)

@@ -36,12 +36,17 @@ const DEFAULT_HTTP_TARGET = {
   readBytes: 1_048_576, // to read a megabyte takes about as long as to open a connection
 } as const
 
+/** Besides twice the body: for headers, and for the sizes of chunks, which are as long as the chunks where those are short. */
+const AROUND_BYTES = 65_536
+
 /** Sends requests over HTTP/1.1, to addresses that the rules allow. */
 export function createHttpTarget(options: HttpTargetOptions = {}): Target {
   const { rules = [], ca, clock = systemClock, lookup = createSystemLookup({ clock }), ...given } = options
   const { connections, maxOrigins, connectTimeoutMs, ...limits } = { ...DEFAULT_HTTP_TARGET, ...given }
   const guard = createGuard({ rules, lookup })
-  const origins = new Origins({ guard, connections, maxOrigins, connectTimeoutMs, ...(ca !== undefined && { ca }) })
+  const mostAnswerBytes = 2 * limits.readBytes + AROUND_BYTES
+  const trust = { ...(ca !== undefined && { ca }) }
+  const origins = new Origins({ guard, connections, maxOrigins, connectTimeoutMs, mostAnswerBytes, ...trust })
   return new HttpTarget(origins, clock, limits)
 }
 

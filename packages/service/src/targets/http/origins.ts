@@ -9,6 +9,7 @@ export interface OriginsOptions {
   readonly guard: Guard
   readonly connectTimeoutMs: number
   readonly ca?: readonly string[]
+  readonly mostAnswerBytes: number
   /** Connections to one origin. */
   readonly connections: number
   /** Origins whose connections are kept; beyond it those that are idle are closed. */
