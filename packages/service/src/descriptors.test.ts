@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { platform } from 'node:os'
 import { describe, it } from 'vitest'
-import { connectionsWithin, mostDescriptors } from './descriptors.ts'
+import { connectionsWithin, mostDescriptors, targetSocketsWithin } from './descriptors.ts'
 
 describe('connections of callers', () => {
   it('leave descriptors for what the service does itself', () => {
@@ -18,5 +18,19 @@ describe('connections of callers', () => {
   it.runIf(platform() === 'linux')('are reckoned from the limit of the process', () => {
     assert.ok(mostDescriptors()! >= 64)
     assert.equal(mostDescriptors('/nowhere/at/all'), undefined)
+  })
+})
+
+describe('sockets to targets', () => {
+  it('are one for each request under way, and as many again that are idle', () => {
+    assert.equal(targetSocketsWithin(4_096, { concurrency: 100, connections: 2_048 }), 200)
+    assert.equal(targetSocketsWithin(undefined, { concurrency: 100, connections: 1_000 }), 200)
+  })
+
+  it('are no more than callers, names, bodies and the service itself leave', () => {
+    const connections = connectionsWithin(1_024, 400)
+    assert.equal(targetSocketsWithin(1_024, { concurrency: 400, connections }), 400)
+    assert.equal(targetSocketsWithin(1_024, { concurrency: 100, connections: 700 }), 124)
+    assert.equal(targetSocketsWithin(256, { concurrency: 100, connections: 512 }), 1, 'one, however few there are')
   })
 })

@@ -23,6 +23,26 @@ export function connectionsWithin(descriptors: number | undefined, concurrency: 
   return Math.max(FEWEST_CONNECTIONS, Math.min(MOST_CONNECTIONS, Math.floor(left)))
 }
 
+export interface SocketNeeds {
+  readonly concurrency: number
+  /** That callers may hold. */
+  readonly connections: number
+}
+
+/**
+ * How many sockets there may be to targets: for each request under way, and as many again that are idle and can be used once
+ * more, where callers, names, bodies and the service itself leave so many descriptors. One is needed in any case.
+ */
+export function targetSocketsWithin(
+  descriptors: number | undefined,
+  { concurrency, connections }: SocketNeeds,
+): number {
+  const wanted = 2 * concurrency
+  if (descriptors === undefined) return wanted
+  const left = descriptors - connections - (PER_REQUEST - 1) * concurrency - OWN_DESCRIPTORS
+  return Math.max(1, Math.min(wanted, left))
+}
+
 /** How many files and sockets this process may have open; undefined where the system does not say. */
 export function mostDescriptors(limitsFile: string = '/proc/self/limits'): number | undefined {
   try {

@@ -11,7 +11,7 @@ import { SigningSecrets } from './access/signing-secrets.ts'
 import { listenFailure, refuseEarly, refuseTooOpen } from './before-opening.ts'
 import { CallbackRunner } from './callbacks/callback-runner.ts'
 import type { ServiceConfig } from './config.ts'
-import { connectionsWithin, mostDescriptors } from './descriptors.ts'
+import { connectionsWithin, mostDescriptors, targetSocketsWithin } from './descriptors.ts'
 import { createDispatcher } from './dispatch/dispatcher.ts'
 import { announce, formatOf, openBodies, openStore, sayStore } from './open-stores.ts'
 import { addPracticeEndpoints } from './practice/practice.ts'
@@ -95,7 +95,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ...config.allowTarget.flatMap(text => parseAllowTarget(text).rule ?? []),
     ...(isDevelopment ? LOOPBACK_RULES : []),
   ]
-  const target = createHttpTarget({ rules, connections: config.concurrency })
+  const { concurrency } = config
+  const sockets = targetSocketsWithin(mostDescriptors(), { concurrency, connections: limits.connections })
+  const target = createHttpTarget({ rules, connections: concurrency, sockets })
   const lag = watchLoopLag(clock)
   const metrics = createServiceMetrics({
     read: () => readService(store, dispatcher, lag),

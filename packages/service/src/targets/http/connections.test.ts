@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setImmediate as immediate } from 'node:timers/promises'
 import { expectNoLeaks, seededRandom, virtualClock } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
 import type { TargetAnswer } from '../target.ts'
@@ -128,30 +129,87 @@ describe('connections to one origin', () => {
   })
 })
 
-describe('origins', () => {
-  it('whose connections are kept are no more than allowed', async () => {
-    const servers = await Promise.all(Array.from({ length: 6 }, () => rawServer(answer())))
-    const target = localTarget({ maxOrigins: 2 })
-    for (const { url } of servers) assert.equal((await send(target, url)).kind, 'answered')
-    await Promise.all(servers.slice(0, 4).map(allClosed))
-    assert.deepEqual(
-      servers.map(({ sockets }) => sockets.size),
-      [0, 0, 0, 0, 1, 1],
-    )
+/** Keeps the connection for longer than a test lasts. */
+const lasting = answer('', '200 OK', 'keep-alive: timeout=600\r\n')
+
+const servers = (count: number, play: Play): Promise<readonly RawServer[]> =>
+  Promise.all(Array.from({ length: count }, () => rawServer(play)))
+
+const open = (servers: readonly RawServer[]): number[] => servers.map(({ sockets }) => sockets.size)
+
+/** Resolves when the server has no more sockets than that. */
+async function fewerThan(count: number, server: RawServer): Promise<void> {
+  while (server.sockets.size >= count) await server.next('close')
+}
+
+describe('sockets to all origins', () => {
+  it('are no more than allowed: where all have as many idle ones, the longest idle is closed', async () => {
+    const called = await servers(6, lasting)
+    const target = localTarget({ sockets: 2 })
+    for (const { url } of called) assert.equal((await send(target, url)).kind, 'answered')
+    await Promise.all(called.slice(0, 4).map(allClosed))
+    assert.deepEqual(open(called), [0, 0, 0, 0, 1, 1])
   })
 
-  it('that are at work are never closed to make room', async () => {
+  it('are closed to make room where most are idle, though those of others have been so for longer', async () => {
+    const [few, many, next] = [await rawServer(lasting), await rawServer(lasting), await rawServer(lasting)]
+    const target = localTarget({ sockets: 4 })
+    await send(target, few.url)
+    await Promise.all([send(target, many.url), send(target, many.url), send(target, many.url)])
+    for (let n = 0; n < 2; n++) {
+      // A connection is idle a turn after its answer.
+      await immediate()
+      await send(target, n === 0 ? next.url : few.url)
+    }
+    await fewerThan(3, many)
+    assert.deepEqual(open([few, many, next]), [1, 2, 1])
+    assert.equal(few.connections, 1)
+  })
+
+  it('are few again after a storm, whatever the servers say of how long they wait', async () => {
+    const called = await servers(10, lasting)
+    const target = localTarget({ sockets: 7 })
+    for (const { url } of called) await Promise.all(Array.from({ length: 6 }, () => send(target, url)))
+    while (open(called).reduce((sum, size) => sum + size) > 7) await immediate()
+    assert.equal((await send(target, called[0]!.url)).kind, 'answered')
+  })
+
+  it('are never closed with a request on them, nor is one lost that was about to be sent', async () => {
+    const seed = 4_096
+    const random = seededRandom(seed)
+    const called = await servers(5, (request, number) => {
+      if (random() < 0.5) lasting(request, number)
+      else setImmediate(() => lasting(request, number))
+    })
+    const target = localTarget({ sockets: 3, connections: 3 })
+    const caller = async (): Promise<void> => {
+      for (let n = 0; n < 40; n++) {
+        const { url } = called[Math.floor(random() * called.length)]!
+        assert.equal((await send(target, url)).kind, 'answered', `seed ${seed}`)
+        if (random() < 0.5) await immediate()
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, caller))
+    assert.equal(
+      called.reduce((sum, { requests }) => sum + requests.length, 0),
+      8 * 40,
+    )
+    assert.ok(called.reduce((sum, { connections }) => sum + connections, 0) > 15, 'some were closed and opened again')
+  })
+
+  it('are one for each request all the same: whoever is at work is never closed to make room', async () => {
     const held: (() => void)[] = []
-    const play: Play = (request, number) => held.push(() => answer()(request, number))
-    const servers = await Promise.all(Array.from({ length: 4 }, () => rawServer(play)))
-    const target = localTarget({ maxOrigins: 1 })
-    const arrived = Promise.all(servers.map(server => server.next('request')))
-    const sending = servers.map(({ url }) => send(target, url))
+    const called = await servers(4, (request, number) => held.push(() => answer()(request, number)))
+    const target = localTarget({ sockets: 1 })
+    const arrived = Promise.all(called.map(server => server.next('request')))
+    const sending = called.map(({ url }) => send(target, url))
     await arrived
     for (const release of held) release()
     assert.deepEqual(statuses(await Promise.all(sending)), [200, 200, 200, 200])
   })
+})
 
+describe('origins', () => {
   it('come back after everything to them was closed', async () => {
     const server = await rawServer(answer())
     const target = localTarget()

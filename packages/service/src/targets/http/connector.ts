@@ -17,27 +17,26 @@ export interface ConnectorOptions {
   readonly mostAnswerBytes: number
 }
 
-export interface Connector {
+/** Opens the socket of one connection, and another when that is gone. */
+export interface Opening {
   readonly connect: buildConnector.connector
-  /** Ends connections that have not come about yet, and asks for no name any more: nobody waits for them. */
+  /** Somebody waits for a socket. */
+  readonly isUnderWay: boolean
+  /** Nobody does any more: it is not opened, and its name is not asked for. */
   giveUp(): void
 }
 
-/** Opens sockets to what the guard has checked, and to nothing else. One per origin, for the guard is asked with its port. */
-export function createConnector({ guard, port, connectTimeoutMs, ca, mostAnswerBytes }: ConnectorOptions): Connector {
-  const connecting = new Set<Socket>()
-  const asking = new Set<AbortController>()
-  const resolve = callbackify(async (host: string) => {
-    const left = new AbortController()
-    asking.add(left)
-    try {
-      return await guard.resolve(host, port, left.signal)
-    } finally {
-      asking.delete(left)
-    }
-  })
+/**
+ * Opens sockets to what the guard has checked, and to nothing else. One per origin: the guard is asked with its port, and
+ * its connections go on with each other's TLS sessions.
+ */
+export function createConnector(options: ConnectorOptions): () => Opening {
+  const { guard, port, connectTimeoutMs, ca, mostAnswerBytes } = options
+  const resolve = callbackify((host: string, signal: AbortSignal) => guard.resolve(host, port, signal))
+  // Whose name Node asks for: it does so before `open` returns, and cannot say for whom.
+  let asking = new AbortController().signal
   const lookup: LookupFunction = (host, { all }, callback) =>
-    resolve(host, (error, addresses) => {
+    resolve(host, asking, (error, addresses) => {
       if (error !== null) callback(error, [])
       else if (all) callback(null, [...addresses])
       else callback(null, addresses[0]!.address, addresses[0]!.family)
@@ -51,28 +50,43 @@ export function createConnector({ guard, port, connectTimeoutMs, ca, mostAnswerB
     lookup,
   })
 
-  const begin: buildConnector.connector = (options, callback) => {
-    const { hostname } = options
+  const begin = (signal: AbortSignal, asked: buildConnector.Options, callback: buildConnector.Callback): void => {
+    const { hostname } = asked
     // The name stays the host's: it is what the certificate and the server are asked for. RFC 6066 §3: without the dot
     // at its end, which the resolver and the Host header keep.
-    const named = hostname.endsWith('.') ? { ...options, servername: withoutLastDot(hostname) } : options
-    const socket: unknown = open(named, (...answer) => {
-      connecting.delete(socket as Socket)
+    const named = hostname.endsWith('.') ? { ...asked, servername: withoutLastDot(hostname) } : asked
+    asking = signal
+    const socket = open(named, (...answer) => {
+      signal.removeEventListener('abort', leave)
       const [, opened] = answer
       if (opened) boundAnswers(opened, mostAnswerBytes)
       callback(...answer)
-    })
-    connecting.add(socket as Socket)
+    }) as unknown as Socket
+    const leave = (): void => void socket.destroy(new Error('nobody waits for this connection'))
+    signal.addEventListener('abort', leave)
   }
-  return {
-    connect(options, callback) {
-      // Node resolves no literal address, and so would never ask the guard about one.
-      if (isIP(options.hostname) === 0) begin(options, callback)
-      else resolve(options.hostname, error => (error === null ? begin(options, callback) : callback(error, null)))
-    },
-    giveUp() {
-      for (const socket of connecting) socket.destroy(new Error('nobody waits for this connection'))
-      for (const left of asking) left.abort()
-    },
+
+  return () => {
+    let underWay: AbortController | undefined
+    return {
+      connect(asked, callback) {
+        const { signal } = (underWay = new AbortController())
+        const done: buildConnector.Callback = (...answer) => {
+          underWay = undefined
+          callback(...answer)
+        }
+        // Node resolves no literal address, and so would never ask the guard about one.
+        if (isIP(asked.hostname) === 0) return begin(signal, asked, done)
+        resolve(asked.hostname, signal, error => {
+          if (error !== null) done(error, null)
+          else if (signal.aborted) done(new Error('nobody waits for this connection'), null)
+          else begin(signal, asked, done)
+        })
+      },
+      get isUnderWay() {
+        return underWay !== undefined
+      },
+      giveUp: () => underWay?.abort(),
+    }
   }
 }

@@ -314,6 +314,7 @@ describe('whoever aborts', () => {
     assert.equal(told(await sending).code, 'aborted')
     answerName()
     assert.equal((await other).kind, 'answered')
+    assert.equal(server.connections, 1, 'none is opened for whoever has gone')
     await target.close()
     assert.deepEqual(
       server.requests.map(({ head }) => /x-id: (\w+)/.exec(head)![1]),

@@ -14,8 +14,8 @@ export interface HttpTargetOptions {
   readonly rules?: readonly AllowRule[]
   /** Connections to one origin; whoever finds none free waits, and its time runs. */
   readonly connections?: number
-  /** Origins whose idle connections are kept. */
-  readonly maxOrigins?: number
+  /** Sockets to all origins, busy and idle; beyond it idle ones are closed. */
+  readonly sockets?: number
   readonly connectTimeoutMs?: number
   /** Of a response's body so much is kept. */
   readonly captureBytes?: number
@@ -30,7 +30,7 @@ export interface HttpTargetOptions {
 
 const DEFAULT_HTTP_TARGET = {
   connections: 100, // as many as a service sends at once, unless it is told to send more
-  maxOrigins: 1_000,
+  sockets: 200, // as many again that can be used once more
   connectTimeoutMs: 3_000, // who has not answered by then is better asked again
   captureBytes: 16_384, // more than any error says of itself
   readBytes: 1_048_576, // to read a megabyte takes about as long as to open a connection
@@ -42,11 +42,11 @@ const AROUND_BYTES = 65_536
 /** Sends requests over HTTP/1.1, to addresses that the rules allow. */
 export function createHttpTarget(options: HttpTargetOptions = {}): Target {
   const { rules = [], ca, clock = systemClock, lookup = createSystemLookup({ clock }), ...given } = options
-  const { connections, maxOrigins, connectTimeoutMs, ...limits } = { ...DEFAULT_HTTP_TARGET, ...given }
+  const { connections, sockets, connectTimeoutMs, ...limits } = { ...DEFAULT_HTTP_TARGET, ...given }
   const guard = createGuard({ rules, lookup })
   const mostAnswerBytes = 2 * limits.readBytes + AROUND_BYTES
   const trust = { ...(ca !== undefined && { ca }) }
-  const origins = new Origins({ guard, connections, maxOrigins, connectTimeoutMs, mostAnswerBytes, ...trust })
+  const origins = new Origins({ guard, connections, sockets, connectTimeoutMs, mostAnswerBytes, ...trust })
   return new HttpTarget(origins, clock, limits)
 }
 
