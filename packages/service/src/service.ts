@@ -3,6 +3,7 @@ import { systemClock, systemRandom, type Clock } from '@secondwind/resilience'
 import type { FastifyInstance } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { getHeapStatistics } from 'node:v8'
 import { DEFAULT_TENANT } from './access/caller.ts'
 import { seedDefaultPolicy } from './access/default-policy.ts'
 import { KeyRing } from './access/key-ring.ts'
@@ -13,6 +14,7 @@ import { CallbackRunner } from './callbacks/callback-runner.ts'
 import type { ServiceConfig } from './config.ts'
 import { connectionsWithin, mostDescriptors, targetSocketsWithin } from './descriptors.ts'
 import { createDispatcher } from './dispatch/dispatcher.ts'
+import { lanesWithin } from './heap.ts'
 import { announce, formatOf, openBodies, openStore, sayStore } from './open-stores.ts'
 import { addPracticeEndpoints } from './practice/practice.ts'
 import { ReplayRunner } from './replays/replay-runner.ts'
@@ -263,7 +265,7 @@ function readVersion(): string {
 function limitsOf({ backlog: total, intakePerSecond, connections, concurrency }: ServiceConfig): ApiLimits {
   return {
     ...DEFAULT_LIMITS,
-    backlog: { ...DEFAULT_LIMITS.backlog, total },
+    backlog: { ...DEFAULT_LIMITS.backlog, total, lanes: lanesWithin(getHeapStatistics().heap_size_limit) },
     connections: connections ?? connectionsWithin(mostDescriptors(), concurrency),
     ...(intakePerSecond !== undefined && { intakePerSecond }),
   }

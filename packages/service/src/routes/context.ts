@@ -96,6 +96,7 @@ export const DEFAULT_LIMITS: ApiLimits = {
   backlog: {
     perLane: 2_000_000, // a day of a busy destination that is down
     total: 10_000_000, // some ten gigabytes
+    lanes: 100_000, // four hundred megabytes of the heap: each is served, and has a gate, a budget and a limit in memory
     bodyBytes: 10_737_418_240, // ten more
   },
   connections: 1_000, // what a process of 2 000 descriptors can spare

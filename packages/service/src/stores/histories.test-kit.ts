@@ -6,7 +6,7 @@ import type { NewTask } from '../task/accept.ts'
 import { laneKey, partitionOf, type Lane } from '../task/lane.ts'
 import type { Settlement } from '../task/settle.ts'
 import type { AttemptEnd, ClaimedTask, StoredBody, Task } from '../task/task.ts'
-import { everything, type OpenedStore, type OpenStore } from './conformance/exam.test-kit.ts'
+import { everything, NO_LIMITS, type OpenedStore, type OpenStore } from './conformance/exam.test-kit.ts'
 import {
   checkProgress,
   checkPromises,
@@ -156,7 +156,7 @@ class History {
         for (const { clock } of this.#sides) clock.jumpWall(made.ms)
         return
       case 'enqueue':
-        return this.#enqueue(made.items, { perLane: made.perLane, total: made.total })
+        return this.#enqueue(made)
       case 'take':
         return this.#take(made.partition, made.isStale)
       case 'give':
@@ -233,10 +233,10 @@ class History {
     return (await this.#both(store => store.health())).now
   }
 
-  async #enqueue(items: readonly Item[], limits: { readonly perLane: number; readonly total: number }): Promise<void> {
+  async #enqueue({ items, perLane, total, lanes }: Extract<Step, { kind: 'enqueue' }>): Promise<void> {
     const now = await this.#now()
     const tasks = items.map(item => this.#taskOf(item, now))
-    const { results } = await this.#both(store => store.enqueue(tasks, limits))
+    const { results } = await this.#both(store => store.enqueue(tasks, { perLane, total, lanes }))
     this.#tasks.push(...tasks.filter((_, index) => results[index]!.kind === 'created'))
   }
 
@@ -357,7 +357,7 @@ class History {
     await this.#both(store => store.replay({ taskId, generation, progress, ...asking(version, task) }))
   }
 
-  async #replayMany({ tasks, replay, dueInMs }: Extract<Step, { kind: 'replay-many' }>): Promise<void> {
+  async #replayMany({ tasks, replay, dueInMs, lanes }: Extract<Step, { kind: 'replay-many' }>): Promise<void> {
     const now = await this.#now()
     const dead = await this.#dead()
     const replayId = SCOPE.replayIds[replay]!
@@ -368,7 +368,7 @@ class History {
       const next = { ...nextGeneration(task, now), replayId }
       return [{ taskId, generation: progress.generation, progress: next, dueAt: now + dueInMs }]
     })
-    await this.#both(store => store.replayMany(asks))
+    await this.#both(store => store.replayMany(asks, { ...NO_LIMITS, lanes }))
   }
 
   /** Dead letters are few among all tasks, and only they can be replayed. */

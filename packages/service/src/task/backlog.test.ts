@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
-import { fullForCallback, fullScope, type FullScope, type Waiting } from './backlog.ts'
+import { fullForCallback, fullScope, type FullScope, type OpenLanes, type Waiting } from './backlog.ts'
 
 const LANES = 3
+const NO_LANES: OpenLanes = { isOpen: false, ofTenant: 0, inAll: 0 }
 
 /** Tasks that wait, by tenant and lane, under a total. */
 class Backlog {
@@ -28,7 +29,7 @@ class Backlog {
   waiting(tenant: number, lane: number): Waiting {
     const lanes = this.#lanesOf(tenant)
     const inAll = sum([...this.#byTenant.values()].map(sum))
-    return { ofLane: lanes[lane]!, ofTenant: sum(lanes), inAll }
+    return { ofLane: lanes[lane]!, ofTenant: sum(lanes), inAll, lanes: NO_LANES }
   }
 
   #lanesOf(tenant: number): number[] {
@@ -81,7 +82,7 @@ describe('a backlog that tenants share', () => {
 
   it('says what is full: the lane, else all of it, else what its tenant may have of it', () => {
     const scopeOf = (ofLane: number, ofTenant: number, inAll: number): FullScope | undefined =>
-      fullScope({ ofLane, ofTenant, inAll }, { perLane: 5, total: 20 })
+      fullScope({ ofLane, ofTenant, inAll, lanes: NO_LANES }, { perLane: 5, total: 20 })
     assert.equal(scopeOf(5, 20, 20), 'lane')
     assert.equal(scopeOf(4, 18, 20), 'total')
     // What comes back without being asked lifts it above its limit.
@@ -93,14 +94,28 @@ describe('a backlog that tenants share', () => {
 
   it('keeps half of a lane for callbacks of what came before', () => {
     const scopeOf = (ofLane: number): FullScope | undefined =>
-      fullForCallback({ ofLane, ofTenant: ofLane, inAll: ofLane }, { perLane: 10, total: 100 })
+      fullForCallback({ ofLane, ofTenant: ofLane, inAll: ofLane, lanes: NO_LANES }, { perLane: 10, total: 100 })
     assert.deepEqual([scopeOf(4), scopeOf(5)], [undefined, 'callback'])
-    assert.equal(fullForCallback({ ofLane: 0, ofTenant: 0, inAll: 10 }, { perLane: 10, total: 10 }), 'callback')
+    const full = { ofLane: 0, ofTenant: 0, inAll: 10, lanes: NO_LANES }
+    assert.equal(fullForCallback(full, { perLane: 10, total: 10 }), 'callback')
   })
 
   it('that has no limit is never full', () => {
     const limits = { perLane: Infinity, total: Infinity }
-    assert.equal(fullScope({ ofLane: 1e9, ofTenant: 1e9, inAll: 1e9 }, limits), undefined)
+    const lanes = { isOpen: false, ofTenant: 1e9, inAll: 1e9 }
+    assert.equal(fullScope({ ofLane: 1e9, ofTenant: 1e9, inAll: 1e9, lanes }, limits), undefined)
+  })
+
+  it('opens lanes in fair shares, and no more than may be; what is open needs no share', () => {
+    const scopeOf = (lanes: OpenLanes): FullScope | undefined =>
+      fullScope({ ofLane: 0, ofTenant: 0, inAll: 0, lanes }, { perLane: 5, total: 20, lanes: 10 })
+    assert.equal(scopeOf({ isOpen: false, ofTenant: 8, inAll: 8 }), undefined)
+    assert.equal(scopeOf({ isOpen: false, ofTenant: 9, inAll: 9 }), 'lanes')
+    assert.equal(scopeOf({ isOpen: false, ofTenant: 0, inAll: 9 }), undefined)
+    assert.equal(scopeOf({ isOpen: false, ofTenant: 0, inAll: 10 }), 'lanes')
+    // A file may hold more than a later version would have let in.
+    assert.equal(scopeOf({ isOpen: false, ofTenant: 0, inAll: 99 }), 'lanes')
+    assert.equal(scopeOf({ isOpen: true, ofTenant: 99, inAll: 99 }), undefined)
   })
 })
 

@@ -32,7 +32,7 @@ export function taken(task: NewTask, enqueued: Enqueued, random: Random): { task
 /** A dead letter that somebody wants back waits as any other task does. */
 export function noRoomFor({ taskId, destination, callbackUrl }: Task, random: Random): Refusal {
   const where = callbackUrl === undefined ? destination : `${destination} or ${destinationOf(new URL(callbackUrl))}`
-  const say = `${taskId} has stayed a dead letter: so many tasks wait for ${where}, or over all destinations, that there is no room for it.`
+  const say = `${taskId} has stayed a dead letter: so many tasks wait for ${where}, or over all destinations, or for so many destinations, that there is no room for it.`
   return backlogFull(say, random)
 }
 
@@ -48,8 +48,10 @@ function sayFull(scope: FullScope, { destination, callbackUrl }: NewTask): strin
       return `So many tasks wait for ${destination}, or over all destinations, that the room left is kept for others.`
     case 'total':
       return 'As many tasks wait as may be, over all destinations and tenants.'
+    case 'lanes':
+      return `As many destinations have tasks waiting as may, so that none can wait for ${destination}: come back when those of another have ended.`
     case 'callback':
-      return `So many tasks wait for ${destinationOf(new URL(callbackUrl!))} that the end of another could not be told there: send it without callbackUrl, or later.`
+      return `So many tasks wait for ${destinationOf(new URL(callbackUrl!))} that the end of another could not be told there, or as many destinations have tasks waiting as may: send it without callbackUrl, or later.`
   }
 }
 

@@ -388,6 +388,16 @@ describe('POST /retry-tasks refuses', () => {
     assert.equal((await post(quiet, 'api-0')).status, 201)
   })
 
+  it('tasks for one destination more than may have some waiting, and takes those for the others', async () => {
+    const { ask } = await serve({ limits: { backlog: { perLane: 100, total: 100, lanes: 1 } } })
+    assert.equal((await ask('POST', '/retry-tasks', { body: TASK })).status, 201)
+    const refusal = await ask('POST', '/retry-tasks', { body: { ...TASK, targetUrl: 'https://other.example/' } })
+    assert.deepEqual(refusalOf(refusal), [429, 'backlog-full'])
+    assert.match(refusal.json.detail, /^As many destinations have tasks waiting as may.* https:\/\/other\.example/)
+    assert.match(refusal.headers['retry-after']!, /^(1\d|20)$/)
+    assert.equal((await ask('POST', '/retry-tasks', { body: TASK })).status, 201)
+  })
+
   it('tasks whose end could not be told, and says where', async () => {
     const { ask } = await serve({ limits: { backlog: { perLane: 2, total: 100 } } })
     await ask('POST', '/retry-tasks', { body: { ...TASK, targetUrl: 'https://told.example/other' } })

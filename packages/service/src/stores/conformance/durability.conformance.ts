@@ -48,6 +48,23 @@ export function examineDurability(open: OpenStore): void {
       assert.deepEqual(results, [{ kind: 'full', scope: 'share' }, { kind: 'created' }])
     })
 
+    it('still knows how many lanes are open, takes no more than may be, and goes on with all that it has', async context => {
+      const setting = await sitDurably(context)
+      for (const n of [1, 2, 3]) await setting.add({ destination: `https://${n}.example` })
+      await setting.add()
+      const { taskId } = await setting.claimOne()
+      const { store, build, claim, settle } = await setting.reopen()
+      const limits = { ...NO_LIMITS, lanes: 2 }
+      const tasks = [build({ destination: 'https://4.example' }), build({ destination: 'https://1.example' })]
+      const { results } = await store.enqueue(tasks, limits)
+      assert.deepEqual(results, [{ kind: 'full', scope: 'lanes' }, { kind: 'created' }])
+      const { tasks: left } = await store.endedLeases({ partition: PARTITION, limit: 10 })
+      await settle(succeed(left.find(task => task.taskId === taskId)!))
+      for (const n of [1, 2, 3])
+        for (const task of await claim({ lane: `${TENANT} https://${n}.example` })) await settle(succeed(task))
+      assert.deepEqual((await store.enqueue(tasks.slice(0, 1), limits)).results, [{ kind: 'created' }])
+    })
+
     it('counts every lease of before as ended, at once, whatever is left of it', async context => {
       const setting = await sitDurably(context)
       await setting.addMany(3)

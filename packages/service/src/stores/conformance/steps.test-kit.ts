@@ -11,7 +11,13 @@ export type AskedVersion = 'any' | 'read' | 'older'
 export type Step =
   | { readonly kind: 'advance'; readonly ms: number }
   | { readonly kind: 'jump-wall'; readonly ms: number }
-  | { readonly kind: 'enqueue'; readonly items: readonly Item[]; readonly perLane: number; readonly total: number }
+  | {
+      readonly kind: 'enqueue'
+      readonly items: readonly Item[]
+      readonly perLane: number
+      readonly total: number
+      readonly lanes: number
+    }
   | { readonly kind: 'take'; readonly partition: number; readonly isStale: boolean }
   | { readonly kind: 'give'; readonly partition: number; readonly isStale: boolean }
   | { readonly kind: 'claim'; readonly partition: number; readonly isStale: boolean; readonly asks: readonly AskStep[] }
@@ -29,6 +35,7 @@ export type Step =
       readonly tasks: readonly number[]
       readonly replay: number
       readonly dueInMs: number
+      readonly lanes: number
     }
   | { readonly kind: 'forget-replay'; readonly replay: number }
   | {
@@ -118,6 +125,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
     items: fc.array(item, { minLength: 1, maxLength: 4 }),
     perLane: fc.constantFrom(1_000, 1_000, 2, 4),
     total: fc.constantFrom(1_000, 1_000, 1_000, 5, 12),
+    lanes: fc.constantFrom(1_000, 1_000, 1_000, 1, 2, 3),
   }),
   often(2, { kind: fc.constant('take'), partition, isStale }),
   often(1, { kind: fc.constant('give'), partition, isStale }),
@@ -141,6 +149,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
     tasks: fc.array(pointer, { minLength: 1, maxLength: 4 }),
     replay: fc.nat(1),
     dueInMs: fc.constantFrom(0, 0, 1_000, -1_000),
+    lanes: fc.constantFrom(1_000, 1_000, 1, 2),
   }),
   often(1, { kind: fc.constant('forget-replay'), replay: fc.nat(1) }),
   often(1, { kind: fc.constant('put-policy'), policy: fc.nat(1), value: fc.nat(2), version }),

@@ -60,6 +60,9 @@ export class Book {
   readonly total: Tally = emptyTally()
   /** Of each tenant that has a task waiting. */
   readonly #waitingOf = new Map<string, number>()
+  /** Lanes with a task that waits or is under way, of each tenant that has one. */
+  readonly #openLanesOf = new Map<string, number>()
+  #openLanes = 0
   readonly #byId = new Map<string, Entry>()
   readonly #byKey = new Map<string, Entry>()
   readonly #queues = new Map<string, WaitingQueue>()
@@ -80,10 +83,16 @@ export class Book {
   }
 
   waitingBeside(task: Lane): Waiting {
+    const tally = this.lanes.get(laneKey(task)) ?? emptyTally()
     return {
-      ofLane: this.lanes.get(laneKey(task))?.PENDING ?? 0,
+      ofLane: tally.PENDING,
       ofTenant: this.#waitingOf.get(task.tenant) ?? 0,
       inAll: this.total.PENDING,
+      lanes: {
+        isOpen: isOpen(tally),
+        ofTenant: this.#openLanesOf.get(task.tenant) ?? 0,
+        inAll: this.#openLanes,
+      },
     }
   }
 
@@ -182,14 +191,13 @@ export class Book {
 
   #count(entry: Entry, one: 1 | -1): void {
     const { tenant, state } = entry.task
+    const [, ofLane] = this.#tallies(entry)
+    const wasOpen = isOpen(ofLane)
     for (const tally of this.#tallies(entry)) tally[state.status] += one
-    if (state.status === 'PENDING') this.#countWaiting(tenant, one)
-  }
-
-  #countWaiting(tenant: string, one: 1 | -1): void {
-    const waiting = (this.#waitingOf.get(tenant) ?? 0) + one
-    if (waiting === 0) this.#waitingOf.delete(tenant)
-    else this.#waitingOf.set(tenant, waiting)
+    if (state.status === 'PENDING') countOf(this.#waitingOf, tenant, one)
+    if (isOpen(ofLane) === wasOpen) return
+    countOf(this.#openLanesOf, tenant, one)
+    this.#openLanes += one
   }
 
   #tallies({ lane }: Entry): readonly [Tally, Tally] {
@@ -228,6 +236,16 @@ function lineOf<Item>(lines: Map<number, Line<Item>>, partition: number): Line<I
   let line = lines.get(partition)
   if (line === undefined) lines.set(partition, (line = new Line()))
   return line
+}
+
+function countOf(counts: Map<string, number>, tenant: string, one: 1 | -1): void {
+  const count = (counts.get(tenant) ?? 0) + one
+  if (count === 0) counts.delete(tenant)
+  else counts.set(tenant, count)
+}
+
+function isOpen({ PENDING, IN_FLIGHT }: Tally): boolean {
+  return PENDING + IN_FLIGHT > 0
 }
 
 function emptyTally(): Tally {

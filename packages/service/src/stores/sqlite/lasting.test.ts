@@ -205,6 +205,23 @@ describe('counts that are below zero', () => {
   })
 })
 
+describe('open lanes', () => {
+  it('are counted when the store is opened, also in a file that has another number of them', async () => {
+    const directory = temporaryDirectory()
+    const { store, add } = await sitIn(directory)
+    for (const n of [1, 2]) await add({ destination: `https://${n}.example` })
+    await store.close()
+    const file = new DatabaseSync(join(directory, DATA_FILE))
+    file.exec('update store set open_lanes = 0')
+    file.close()
+    const again = await sitIn(directory)
+    const enqueue = async (lanes: number): Promise<unknown> =>
+      (await again.store.enqueue([again.build()], { ...NO_LIMITS, lanes })).results
+    assert.deepEqual(await enqueue(2), [{ kind: 'full', scope: 'lanes' }])
+    assert.deepEqual(await enqueue(3), [{ kind: 'created' }])
+  })
+})
+
 function damage(path: string, { from, bytes }: { from: number; bytes: number }): void {
   const file = openSync(path, 'r+')
   writeSync(file, new Uint8Array(bytes).fill(0x5a), 0, bytes, from)

@@ -170,6 +170,9 @@ export const MIGRATIONS: readonly Migration[] = [
   alter table store add column filed_up_to integer not null default 0;
   update store set filed_up_to = (select coalesce(max(log_id), 0) from log);
   `,
+
+  // Lanes that have an unfinished task; counted whenever the file is opened.
+  'alter table store add column open_lanes integer not null default 0',
 ]
 
 /** Of every file that this version has opened. */

@@ -19,6 +19,8 @@ export interface LaneEntry {
 /** What is counted of a tenant, over all its lanes. */
 interface TenantEntry {
   pending: number
+  /** Lanes with a task that waits or is under way. */
+  openLanes: number
 }
 
 export interface QueueEntry {
@@ -54,7 +56,8 @@ export interface Lanes {
 }
 
 type LaneRow = [number, string, number, number, number, number, number, number, number]
-type TotalsRow = [number, number, number, number, number]
+type CountsRow = [number, number, number, number, number]
+type TotalsRow = [...CountsRow, openLanes: number]
 
 /** Enough for every lane that is busy at once; a miss costs a few microseconds. */
 const MOST_REMEMBERED = 20_000
@@ -68,7 +71,9 @@ export function createLanes(connection: Connection): Lanes {
     `update lane set pending = ?, in_flight = ?, succeeded = ?, exhausted = ?, cancelled = ?, attempts = ?,
        first_attempts = ? where lane_id = ?`,
   )
-  const readWaiting = connection.row<[number]>('select coalesce(sum(pending), 0) from lane where key > ? and key < ?')
+  const readTenant = connection.row<[number, number]>(
+    `select coalesce(sum(pending), 0), coalesce(sum(${IS_OPEN}), 0) from lane where key > ? and key < ?`,
+  )
   const readQueue = connection.row<[number]>('select queue_id from queue where lane_id = ? and key = ?')
   const readQueueById = connection.row<[number, string]>('select lane_id, key from queue where queue_id = ?')
   const lastQueueId = connection.row<[number | null]>(
@@ -79,9 +84,11 @@ export function createLanes(connection: Connection): Lanes {
   const anyTask = connection.row<[number]>('select 1 from task where lane_id = ? limit 1')
   const removeQueues = connection.write('delete from queue where lane_id = ?')
   const removeLane = connection.write('delete from lane where lane_id = ?')
-  const readTotals = connection.row<TotalsRow>('select pending, in_flight, succeeded, exhausted, cancelled from store')
+  const readTotals = connection.row<TotalsRow>(
+    'select pending, in_flight, succeeded, exhausted, cancelled, open_lanes from store',
+  )
   const updateTotals = connection.write(
-    'update store set pending = ?, in_flight = ?, succeeded = ?, exhausted = ?, cancelled = ?',
+    'update store set pending = ?, in_flight = ?, succeeded = ?, exhausted = ?, cancelled = ?, open_lanes = ?',
   )
 
   const byKey = new Map<string, LaneEntry>()
@@ -90,12 +97,15 @@ export function createLanes(connection: Connection): Lanes {
   const queuesById = new Map<number, QueueEntry>()
   const changed = new Set<LaneEntry>()
   let totals = countsOf([0, 0, 0, 0, 0])
+  let openLanes = 0
 
   // Summed up before anything of the tenant is counted here: what is written and what is counted agree at that moment.
   const tenantOf = (lane: string): TenantEntry => {
     const { tenant } = laneOf(lane)
     let entry = tenants.get(tenant)
-    if (entry === undefined) tenants.set(tenant, (entry = { pending: readWaiting(...lanesOf(tenant))![0] }))
+    if (entry !== undefined) return entry
+    const [pending, open] = readTenant(...lanesOf(tenant))!
+    tenants.set(tenant, (entry = { pending, openLanes: open }))
     return entry
   }
   const remember = (row: LaneRow | undefined): LaneEntry | undefined => {
@@ -143,8 +153,9 @@ export function createLanes(connection: Connection): Lanes {
     },
     waitingBeside(laneName) {
       const lane = find(laneName)
-      const { pending } = lane?.tenant ?? tenantOf(laneName)
-      return { ofLane: lane?.tasks.PENDING ?? 0, ofTenant: pending, inAll: totals.PENDING }
+      const tenant = lane?.tenant ?? tenantOf(laneName)
+      const lanes = { isOpen: lane !== undefined && isOpen(lane), ofTenant: tenant.openLanes, inAll: openLanes }
+      return { ofLane: lane?.tasks.PENDING ?? 0, ofTenant: tenant.pending, inAll: totals.PENDING, lanes }
     },
     queueOf(laneName, key) {
       const lane = find(laneName) ?? make(laneName)
@@ -157,6 +168,7 @@ export function createLanes(connection: Connection): Lanes {
       return rememberQueue(byId.get(laneId) ?? remember(readById(laneId))!, key, queueId)
     },
     move(lane, from, to) {
+      const wasOpen = isOpen(lane)
       if (from !== null) {
         lane.tasks[from]--
         totals[from]--
@@ -167,6 +179,9 @@ export function createLanes(connection: Connection): Lanes {
         totals[to]++
         if (to === 'PENDING') lane.tenant.pending++
       }
+      const opened = Number(isOpen(lane)) - Number(wasOpen)
+      lane.tenant.openLanes += opened
+      openLanes += opened
       changed.add(lane)
     },
     countAttempt(lane, isFirst) {
@@ -192,7 +207,7 @@ export function createLanes(connection: Connection): Lanes {
       if (changed.size === 0) return
       for (const { tasks, attempts, firstAttempts, laneId } of changed)
         update(...valuesOf(tasks), attempts, firstAttempts, laneId)
-      updateTotals(...valuesOf(totals))
+      updateTotals(...valuesOf(totals), openLanes)
       changed.clear()
       if (queuesById.size > MOST_REMEMBERED || byId.size > MOST_REMEMBERED) forgetLanes()
     },
@@ -201,9 +216,18 @@ export function createLanes(connection: Connection): Lanes {
       tenants.clear()
     },
     recall() {
-      totals = countsOf(readTotals()!)
+      const row = readTotals()!
+      totals = countsOf(row)
+      openLanes = row[5]
     },
   }
+}
+
+/** Of a row, as `isOpen` is of an entry. */
+export const IS_OPEN = 'pending + in_flight > 0'
+
+function isOpen({ tasks }: LaneEntry): boolean {
+  return tasks.PENDING + tasks.IN_FLIGHT > 0
 }
 
 function countsOf([PENDING, IN_FLIGHT, SUCCEEDED, EXHAUSTED, CANCELLED]: readonly number[]): LaneEntry['tasks'] {
@@ -216,7 +240,7 @@ function countsOf([PENDING, IN_FLIGHT, SUCCEEDED, EXHAUSTED, CANCELLED]: readonl
   }
 }
 
-function valuesOf(counts: LaneEntry['tasks']): TotalsRow {
+function valuesOf(counts: LaneEntry['tasks']): CountsRow {
   return [counts.PENDING, counts.IN_FLIGHT, counts.SUCCEEDED, counts.EXHAUSTED, counts.CANCELLED]
 }
 

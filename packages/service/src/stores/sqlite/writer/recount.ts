@@ -1,14 +1,17 @@
 import type { Connection } from '../file/connection.ts'
+import { IS_OPEN } from '../tables/lanes.ts'
 import type { Writer } from './writer.ts'
 
 /**
  * Counts anew what two processes at once have counted wrong; a number below zero shows it. This looks at every task, and so
- * only then.
+ * only then. Open lanes are counted in any case: a file of an earlier version has no number of them.
  */
 export function recount({ connection, lanes }: Writer): void {
-  if (!isBelowZero(connection)) return
-  connection.exec(RECOUNT)
-  lanes.forget()
+  if (isBelowZero(connection)) {
+    connection.exec(RECOUNT)
+    lanes.forget()
+  }
+  connection.exec(RECOUNT_OPEN)
   lanes.recall()
 }
 
@@ -33,6 +36,11 @@ const endedAs = (status: string): string =>
 
 const standingIn = (table: string): string =>
   `(select count(*) from queue join ${table} using (queue_id) where queue.lane_id = lane.lane_id)`
+
+const RECOUNT_OPEN = `
+  with counted (open_lanes) as (select count(*) from lane where ${IS_OPEN})
+  update store set open_lanes = counted.open_lanes from counted where store.open_lanes <> counted.open_lanes;
+`
 
 const RECOUNT = `
   ${ENDED}
