@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
+import { NO_LIMITS } from '../conformance/exam.test-kit.ts'
 import type { Hint } from '../task-store.ts'
 import { createCommitQueue, type CommitQueue } from './commit-queue.ts'
 import { NOTHING_YET, type Extent } from './rows/extent.ts'
+import type { NewRow } from './rows/task-rows.ts'
 import type { Batch, Committed } from './writer/commit.ts'
+import type { EnqueueAsk } from './writer/enqueue.ts'
 
 /** A queue in front of a thread that answers when the test says so, and a disk that keeps at once unless it is told to wait. */
 function queueBefore({ keep = async () => {} }: { keep?: () => Promise<void> } = {}) {
@@ -33,7 +36,13 @@ function queueBefore({ keep = async () => {} }: { keep?: () => Promise<void> } =
     answers[committed++]!.resolve({ outcomes, hints: [], hasWritten: true, extent: NOTHING_YET, ...change })
   }
   const verbs = (): string[][] => batches.map(({ calls }) => calls.map(([verb]) => verb))
-  return { queue, commit, verbs, answers, problems, hints }
+  return { queue, commit, verbs, batches, answers, problems, hints }
+}
+
+/** So many tasks of a tenant; what else they are matters to the thread alone. */
+function bringing(tenant: string, count: number): EnqueueAsk {
+  const row = [[], `${tenant} https://api.example`, '', 0, '', null] as unknown as NewRow
+  return { tasks: Array.from({ length: count }, () => row), limits: NO_LIMITS }
 }
 
 /** A turn for what was asked, and one for what the answers lead to. */
@@ -53,21 +62,45 @@ describe('calls that wait for the disk', () => {
       void queue.ask('get', id)
       await settled()
     }
-    assert.deepEqual(verbs(), [['get', 'cancel'], ['body']])
+    assert.deepEqual(verbs(), [['cancel', 'get'], ['body']])
     commit()
     await settled()
-    assert.deepEqual(verbs(), [['get', 'cancel'], ['body'], ['get', 'get', 'get']])
+    assert.deepEqual(verbs(), [['cancel', 'get'], ['body'], ['get', 'get', 'get']])
   })
 
-  it('go settles first, then releases, then the others as they came, then claims', async () => {
+  it('go settles first, then releases, then orders, then the others as they came, then what is brought, then claims', async () => {
     const { queue, verbs } = queueBefore()
     void queue.ask('claim', { partition: 0, steward: '', token: '', asks: [] })
+    void queue.ask('enqueue', bringing('acme', 1))
     void queue.ask('sweep', { finishedBefore: 0, deadBefore: 0, keysBefore: 0, limit: 0 })
+    void queue.ask('cancel', { taskId: 'a' })
     void queue.ask('release', [])
     void queue.ask('get', 'a')
     void queue.ask('settle', [])
     await settled()
-    assert.deepEqual(verbs(), [['settle', 'release', 'sweep', 'get', 'claim']])
+    assert.deepEqual(verbs(), [['settle', 'release', 'cancel', 'sweep', 'get', 'enqueue', 'claim']])
+  })
+
+  it('keep no order waiting, however much is brought and read', async () => {
+    const { queue, verbs } = queueBefore()
+    for (let n = 0; n < 500; n++) void queue.ask('enqueue', bringing('acme', 1_000))
+    for (let n = 0; n < 500; n++) void queue.ask('get', 'a')
+    void queue.ask('writeRecord', { kind: 'destination', id: 'a', tenant: 'acme', document: {}, ifVersion: 0 })
+    await settled()
+    assert.equal(verbs()[0]![0], 'writeRecord')
+  })
+
+  it('that bring tasks go tenant by tenant, with no more than a batch in one commit', async () => {
+    const { queue, commit, batches } = queueBefore()
+    for (let n = 0; n < 3; n++) void queue.ask('enqueue', bringing('busy', 1_000))
+    for (const tenant of ['quiet', 'calm']) void queue.ask('enqueue', bringing(tenant, 1))
+    await settled()
+    for (let n = 0; n < 2; n++) {
+      commit()
+      await settled()
+    }
+    const brought = batches.map(({ calls }) => calls.map(([, ask]) => (ask as EnqueueAsk).tasks[0]![1].split(' ')[0]))
+    assert.deepEqual(brought, [['busy', 'quiet', 'calm'], ['busy'], ['busy']])
   })
 
   it('let claims in however many others wait', async () => {
@@ -81,7 +114,7 @@ describe('calls that wait for the disk', () => {
   it('are answered each by its own outcome, with the instant of their commit', async () => {
     const { queue, commit, problems } = queueBefore()
     const asked = Promise.allSettled([
-      queue.ask('get', 'a'),
+      queue.ask('cancel', { taskId: 'a' }),
       queue.ask('cancel', { taskId: 'b' }),
       queue.ask('get', 'c'),
     ])

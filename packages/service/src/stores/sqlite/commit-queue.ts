@@ -1,11 +1,14 @@
 import { nextTurn } from '@secondwind/resilience'
+import { laneOf } from '../../task/lane.ts'
 import type { Hint } from '../task-store.ts'
 import type { Disk } from './file/disk.ts'
 import { isWithin, NOTHING_YET, type Extent } from './rows/extent.ts'
+import { TenantTurns } from './tenant-turns.ts'
 import { errorOfFailure } from './threads/thread-end.ts'
 import type { Thread } from './threads/thread.ts'
 import type { Batch, Committed, Outcome } from './writer/commit.ts'
-import type { AnswerOf, AskOf, Verb } from './writer/verbs.ts'
+import type { EnqueueAsk } from './writer/enqueue.ts'
+import { FLEET, type AnswerOf, type AskOf, type Verb } from './writer/verbs.ts'
 
 /**
  * Calls that are committed together, and wait for the disk together: all that came since the last commit are in the next
@@ -38,6 +41,8 @@ export interface CommitQueueOptions {
 interface Waiting {
   readonly verb: Verb
   readonly ask: unknown
+  /** Tasks that it brings; of others than enqueue it is not asked. */
+  readonly rows: number
   readonly resolve: (committed: Committing<Verb>) => void
   readonly reject: (error: unknown) => void
 }
@@ -51,20 +56,39 @@ const turn = (): Promise<void> => new Promise(nextTurn)
  */
 const MOST_CALLS = 32
 
+/** Of what is brought: a whole batch and some that bring one. Whoever comes meanwhile waits for no more than that to be written. */
+const MOST_ROWS = 1_024
+
 /** The thread finds the next batch at its door when it has done with one; those that come meanwhile go together. */
 const MOST_UNDER_WAY = 2
 
-/** Ends go before beginnings: a settle frees what a claim may take, and whoever settles has waited longest. */
-const TURNS = ['settle', 'release', 'usual', 'claim'] as const
-type Turn = (typeof TURNS)[number]
+/**
+ * Ends go before beginnings: a settle frees what a claim may take, and whoever settles has waited longest. What operators
+ * order waits for nothing that tenants bring or read, and what is read for nothing that is brought.
+ */
+const LINES = ['settle', 'release', 'order', 'usual'] as const
+type Line = (typeof LINES)[number] | 'claim'
 
-function turnOf(verb: Verb): Turn {
-  return verb === 'settle' || verb === 'release' || verb === 'claim' ? verb : 'usual'
+/** What operators write, what they read to write it, and what the fleet lives by. */
+const ORDERS: ReadonlySet<Verb> = new Set<Verb>([
+  ...FLEET,
+  'writeRecord',
+  'record',
+  'putPolicy',
+  'cancel',
+  'attemptNow',
+  'replay',
+])
+
+function lineOf(verb: Verb): Line {
+  if (verb === 'settle' || verb === 'release' || verb === 'claim') return verb
+  return ORDERS.has(verb) ? 'order' : 'usual'
 }
 
 export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
   const { thread, disk, now, onHints, onWrite, onUnkept } = options
-  const turns: { readonly [turn in Turn]: Waiting[] } = { settle: [], release: [], usual: [], claim: [] }
+  const lines: { readonly [line in Line]: Waiting[] } = { settle: [], release: [], order: [], usual: [], claim: [] }
+  const brought = new TenantTurns<Waiting>()
   let waiting = 0
   const committing = new Set<Promise<void>>()
   /** All that was committed so far is on the disk. */
@@ -73,7 +97,8 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
   let answering: Promise<void> = kept
 
   const takeBatch = (): Waiting[] => {
-    const batch = TURNS.flatMap(turn => turns[turn].splice(0, MOST_CALLS))
+    const batch = LINES.flatMap(line => lines[line].splice(0, MOST_CALLS))
+    batch.push(...brought.take({ calls: MOST_CALLS, rows: MOST_ROWS }), ...lines.claim.splice(0, MOST_CALLS))
     waiting -= batch.length
     return batch
   }
@@ -144,7 +169,10 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
   return {
     ask: (verb, ask) =>
       new Promise((resolve, reject) => {
-        turns[turnOf(verb)].push({ verb, ask, resolve, reject })
+        if (verb === 'enqueue') {
+          const { tasks } = ask as EnqueueAsk
+          brought.add(tenantOf(tasks), { verb, ask, rows: tasks.length, resolve, reject })
+        } else lines[lineOf(verb)].push({ verb, ask, rows: 0, resolve, reject })
         waiting++
         beginToCommit()
       }),
@@ -153,6 +181,11 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
       await answering
     },
   }
+}
+
+/** All that comes in one call is one tenant's, but for callbacks, which are few. */
+function tenantOf([first]: EnqueueAsk['tasks']): string {
+  return first === undefined ? '' : laneOf(first[1]).tenant
 }
 
 /** Whether a claim took nothing but what is on the disk: nobody is sent, or told of, who may be gone after a loss of power. */
