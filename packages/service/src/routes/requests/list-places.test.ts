@@ -54,7 +54,7 @@ describe('lists under way', () => {
   it('keep place and bytes until their answers have been taken', async () => {
     for (const [limits, said] of [
       [{ lists: 10 }, /10 lists may be under way/],
-      [{ listBytes: 100 }, /100 bytes of lists may be under way/],
+      [{ listBytes: 100 }, /100 bytes of answers may be under way/],
     ] as const) {
       const { served, keyOf, listAs, open } = await slowLists(limits)
       const [reader, other] = [await keyOf('reader'), await keyOf('other')]
@@ -86,5 +86,34 @@ describe('lists under way', () => {
       const broken = Array.from({ length: 100 }, () => served.as('GET', '/retry-tasks?cursor=none', { key }))
       assert.ok((await Promise.all(broken)).every(({ status }) => status === 400))
     }
+  })
+})
+
+describe('other answers', () => {
+  it('count by their bytes, until they have been taken: nothing more is read or done meanwhile', async () => {
+    const { served, keyOf, open } = await slowLists({ listBytes: 100 })
+    const [greedy, other] = [await keyOf('greedy'), await keyOf('other')]
+    const reason = 'r'.repeat(400)
+    for (let n = 0; n < 12; n++) {
+      const scope = { kind: 'destination', destination: `https://${n}.example` }
+      const body = { level: 'retries-off', scope, reason }
+      assert.equal((await served.as('POST', '/controls', { key: served.operator, body })).status, 201)
+    }
+    const stateAs = (key: string): Promise<Answered> => served.as('GET', '/controls/state', { key })
+    assert.equal((await stateAs(greedy)).status, 200)
+    const socket = connect(served.port, '127.0.0.1')
+    const head = `HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${greedy}\r\n\r\n`
+    // Behind the first, which waits, it is answered into memory.
+    socket.write(`GET /retry-tasks ${head}GET /controls/state ${head}`)
+    let refused = await stateAs(greedy)
+    while (refused.status === 200) refused = await stateAs(greedy)
+    assert.deepEqual([refused.status, refused.json.code], [429, 'too-many-lists'])
+    assert.match(refused.json.detail, /100 bytes of answers may be under way/)
+    // Small as it is.
+    assert.equal((await served.as('GET', '/series', { key: greedy })).json.code, 'too-many-lists')
+    assert.equal((await stateAs(other)).status, 200)
+    open()
+    socket.destroy()
+    while ((await stateAs(greedy)).status !== 200);
   })
 })

@@ -1,57 +1,62 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { EVERY_TENANT } from '../../task/lane.ts'
 import { comeBackAfter, Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { isList } from '../schemas/operation.ts'
-import { callerOf } from './caller.ts'
+import { holderOf } from './holder.ts'
 import { Parts } from './parts.ts'
 import { whenTaken } from './when-taken.ts'
 
 const FULL_WAIT_MS = 1_000
 
+/** Of others than lists: so few bytes, as often as they are sent ahead on a connection, are less than that itself takes. */
+const SMALL_ANSWER_BYTES = 4_096
+
 /**
- * Bounds how many lists are under way, and how many bytes of them: from when one is asked for, the wait for its turn
- * included, until its answer has been taken or its caller has gone. Both are shared as slots are: a tenant takes nine
- * times what it leaves free, so that there is some for the next; operators count as one more.
+ * Bounds how many lists are under way, and how many bytes of them and of every other answer: from when one is asked for,
+ * the wait for its turn included, until its answer has been taken or its caller has gone. Both are shared as slots are: a
+ * tenant takes nine times what it leaves free, so that there is some for the next; operators count as one more.
  */
 export function boundLists(api: FastifyInstance, { limits, random }: Pick<ApiContext, 'limits' | 'random'>): void {
   const places = new Parts(limits.lists)
   const bytes = new Parts(limits.listBytes)
-  const readers = new WeakMap<FastifyRequest, string>()
+  const listing = new WeakSet<FastifyRequest>()
   const refuse = (detail: string): Refusal =>
     new Refusal('too-many-lists', { detail, headers: comeBackAfter(FULL_WAIT_MS, random()) })
+  // Whoever has taken all that it asked for gets one answer, however large.
+  const refuseBytes = (reader: string, size: number): Refusal | undefined =>
+    bytes.of(reader) === 0 || bytes.hasRoom(reader, size)
+      ? undefined
+      : refuse(
+          `${limits.listBytes} bytes of answers may be under way, and of one tenant no more than leave some for others. Take the answers that you have asked for.`,
+        )
 
   api.addHook('preHandler', (request, _, done) => {
-    if (!isList(request.routeOptions.schema)) return done()
-    const { tenant, isOperator } = callerOf(request)
-    const reader = isOperator ? EVERY_TENANT : tenant
+    const reader = holderOf(request.caller)
+    if (!isList(request.routeOptions.schema)) return done(refuseBytes(reader, 1))
     if (!places.hasRoom(reader, 1))
       return done(
         refuse(
           `${limits.lists} lists may be under way, and of one tenant no more than leave some for others. Read one page after the other.`,
         ),
       )
-    readers.set(request, reader)
+    listing.add(request)
     places.take(reader, 1)
     done()
   })
 
   api.addHook('onSend', (request, reply: FastifyReply, payload, done) => {
-    const reader = readers.get(request)
-    if (reader === undefined) return done(null, payload)
+    const hasPlace = listing.has(request)
     const size = typeof payload === 'string' ? Buffer.byteLength(payload) : 0
-    // Whoever has taken all that it asked for gets one page, however large; a refusal is answered in any case.
-    if (reply.statusCode < 400 && bytes.of(reader) > 0 && !bytes.hasRoom(reader, size))
-      return done(
-        refuse(
-          `${limits.listBytes} bytes of lists may be under way, and of one tenant no more than leave some for others. Take the answers that you have asked for.`,
-        ),
-      )
-    readers.delete(request)
+    if (!hasPlace && size < SMALL_ANSWER_BYTES) return done(null, payload)
+    const reader = holderOf(request.caller)
+    // What was written is told, and a refusal is answered in any case.
+    const refusal = request.method === 'GET' && reply.statusCode < 400 ? refuseBytes(reader, size) : undefined
+    if (refusal !== undefined) return done(refusal)
+    listing.delete(request)
     bytes.take(reader, size)
     whenTaken(reply, () => {
       bytes.giveBack(reader, size)
-      places.giveBack(reader, 1)
+      if (hasPlace) places.giveBack(reader, 1)
     })
     done(null, payload)
   })
