@@ -77,6 +77,8 @@ export interface ApiLimits {
   readonly intakePerSecond?: number
   /** Of callers, at once, nine tenths of them shared by tenants; whoever comes beyond takes the place of an idle one, or is hung up on. */
   readonly connections: number
+  /** Requests on one connection that are not answered yet; whoever sends more ahead is cut off. */
+  readonly sentAhead: number
   /** Lists under way at once, shared by all tenants. */
   readonly lists: number
   /** Of their answers, until they have been taken. */
@@ -100,6 +102,7 @@ export const DEFAULT_LIMITS: ApiLimits = {
     bodyBytes: 10_737_418_240, // ten more
   },
   connections: 1_000, // what a process of 2 000 descriptors can spare
+  sentAhead: 16, // more than any client that sends ahead at all; Node parses thousands in one turn
   // Ten seconds of reading: whoever asks for many waits in its own line, and one who waits asks for no more meanwhile. A
   // refusal costs the event loop more than a wait does.
   lists: 1_000,

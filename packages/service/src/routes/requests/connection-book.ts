@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { EVERY_TENANT } from '../../task/lane.ts'
+import { isTenant, NOBODY } from './holder.ts'
 import { Parts } from './parts.ts'
 
 interface Connection {
@@ -9,9 +9,6 @@ interface Connection {
   hasAsked: boolean
 }
 
-/** No tenant has this name. */
-const NOBODY = ''
-
 /** The rest is for operators, and for whoever has yet to show a key. */
 const PART_OF_TENANTS = 0.9
 
@@ -20,6 +17,8 @@ export class ConnectionBook {
   readonly #connections = new Map<Socket, Connection>()
   /** By holder, each the longest idle first. */
   readonly #idle = new Map<string, Set<Socket>>()
+  /** Nobody's that have a request under way, the longest first. */
+  readonly #nobodysUnderWay = new Set<Socket>()
   readonly #ofTenants: Parts
 
   constructor(most: number) {
@@ -43,6 +42,7 @@ export class ConnectionBook {
     const connection = this.#connections.get(socket)
     if (connection === undefined) return
     this.#stir(socket, connection.holder)
+    this.#nobodysUnderWay.delete(socket)
     this.#connections.delete(socket)
     if (isTenant(connection.holder)) this.#ofTenants.giveBack(connection.holder, 1)
   }
@@ -51,13 +51,16 @@ export class ConnectionBook {
     const connection = this.#connections.get(socket)
     if (connection === undefined) return
     this.#stir(socket, connection.holder)
+    if (connection.holder === NOBODY) this.#nobodysUnderWay.add(socket)
     connection.underWay++
     connection.hasAsked = true
   }
 
   end(socket: Socket): void {
     const connection = this.#connections.get(socket)
-    if (connection !== undefined && --connection.underWay === 0) this.#rest(socket, connection.holder)
+    if (connection === undefined || --connection.underWay > 0) return
+    this.#nobodysUnderWay.delete(socket)
+    this.#rest(socket, connection.holder)
   }
 
   hasRoomFor(holder: string): boolean {
@@ -69,6 +72,7 @@ export class ConnectionBook {
     const connection = this.#connections.get(socket)!
     if (isTenant(connection.holder)) this.#ofTenants.giveBack(connection.holder, 1)
     if (isTenant(holder)) this.#ofTenants.take(holder, 1)
+    this.#nobodysUnderWay.delete(socket)
     connection.holder = holder
   }
 
@@ -77,9 +81,11 @@ export class ConnectionBook {
     return longest
   }
 
-  /** Nobody's first, then of whoever has most that are idle. */
-  longestIdle(): Socket | undefined {
-    if (this.#idle.has(NOBODY)) return this.longestIdleOf(NOBODY)
+  /** Nobody's first, the idle ones before the others; then an idle one of whoever has most of these. */
+  mostSpared(): Socket | undefined {
+    const [longestUnderWay] = this.#nobodysUnderWay
+    const nobodys = this.longestIdleOf(NOBODY) ?? longestUnderWay
+    if (nobodys !== undefined) return nobodys
     let [most, holderOfMost] = [0, NOBODY]
     for (const [holder, { size }] of this.#idle) if (size > most) [most, holderOfMost] = [size, holder]
     return this.longestIdleOf(holderOfMost)
@@ -96,8 +102,4 @@ export class ConnectionBook {
     idle?.delete(socket)
     if (idle?.size === 0) this.#idle.delete(holder)
   }
-}
-
-function isTenant(holder: string): boolean {
-  return holder !== NOBODY && holder !== EVERY_TENANT
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, it } from 'vitest'
 import { guarded } from '../access/guarded.test-kit.ts'
+import type { ServeOptions } from '../api.test-kit.ts'
 
 /** A caller on a connection of its own, which never closes it. */
 async function call(port: number, text = ''): Promise<Socket> {
@@ -20,11 +21,12 @@ async function answerOf(socket: Socket): Promise<string | undefined> {
 }
 
 const HEALTH = 'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n'
+const READY = 'GET /readyz HTTP/1.1\r\nhost: a\r\n\r\n'
 const isGone = (socket: Socket): Promise<unknown> => once(socket.resume(), 'close')
 
 /** So many callers at the most; whoever makes keys is one of them, an operator. */
-async function crowded(connections = 3) {
-  const served = await guarded({ limits: { connections } })
+async function crowded(connections = 3, options: ServeOptions = {}) {
+  const served = await guarded({ ...options, limits: { connections } })
   const withKey = (key: string) => {
     const asked = `host: a\r\nauthorization: Bearer ${key}\r\n`
     const list = `GET /retry-tasks HTTP/1.1\r\n${asked}\r\n`
@@ -40,7 +42,7 @@ async function crowded(connections = 3) {
 
 describe('connections, when they are all taken', () => {
   it('make room by the longest idle that showed no key, whether it said something or nothing', async () => {
-    const { port, list, log } = await crowded()
+    const { port, list, log } = await crowded(4)
     const talker = await call(port, HEALTH)
     assert.equal(await answerOf(talker), '200')
     const silent = await call(port)
@@ -75,6 +77,25 @@ describe('connections, when they are all taken', () => {
     let answer: string | undefined
     while (answer === undefined) answer = await answerOf(await call(port, HEALTH)).catch(() => undefined)
     assert.equal(answer, '200')
+  })
+
+  it('make room by the one of those that showed no key that is longest under way, where none of them is idle', async () => {
+    const asked: (() => void)[] = []
+    const health = (): Promise<never> => new Promise(() => asked.shift()?.())
+    const { port, list } = await crowded(4, { health })
+    const callers: Socket[] = []
+    for (let n = 0; n < 3; n++) {
+      const isAsked = new Promise<void>(resolve => void asked.push(resolve))
+      callers.push(await call(port, READY))
+      await isAsked
+    }
+    for (const busy of callers.slice(0, 2)) {
+      const gone = isGone(busy)
+      assert.equal(await answerOf(await call(port, list)), '200')
+      await gone
+    }
+    assert.equal(callers[2]!.destroyed, false)
+    callers[2]!.destroy()
   })
 
   it('make room by the longest idle of whoever has most idle ones, where all have shown a key', async () => {
@@ -138,5 +159,30 @@ describe('an answer that nobody takes', () => {
     const [socket] = await accepted
     await once(socket, 'close')
     caller.destroy()
+  })
+})
+
+describe('requests that are sent ahead', () => {
+  it('are answered in their order, as many as may be', async () => {
+    const { port } = await guarded({ limits: { sentAhead: 4 } })
+    const caller = await call(port, HEALTH.repeat(4))
+    let text = ''
+    caller.on('data', data => (text += String(data)))
+    while (text.split('HTTP/1.1 200').length < 5) await once(caller, 'data')
+    caller.write(HEALTH)
+    assert.equal(await answerOf(caller), '200')
+    caller.destroy()
+  })
+
+  it('end their connection when they are more, and nothing of the rest is begun, nor even parsed', async () => {
+    for (const rest of [READY.repeat(1_000), 'GET / HTTP/1.1\r\nhost: a\r\nexpect: much\r\n\r\n']) {
+      let asked = 0
+      const health = (): Promise<never> => new Promise(() => asked++)
+      const { port, api } = await guarded({ limits: { sentAhead: 4 }, health })
+      let parsed = 0
+      for (const event of ['request', 'checkExpectation']) api.server.on(event, () => parsed++)
+      await isGone(await call(port, `${READY.repeat(4)}${rest}`))
+      assert.deepEqual({ asked, parsed }, { asked: 4, parsed: 5 })
+    }
   })
 })

@@ -1,21 +1,25 @@
 /**
  * Connections of callers, who hold descriptors that deliveries need, too.
  *
- *  1. There are no more than `limits.connections`. When they are all taken, an idle one makes room for whoever comes: the
- *     longest idle of those that never showed a good key, so that whoever has none keeps nobody out; where there is none, the
- *     longest idle of whoever has most idle ones.
+ *  1. There are no more than `limits.connections`. When they are all taken, one makes room for whoever comes: the longest
+ *     idle of those that never showed a good key, else of these the one that is longest under way, so that whoever has no key
+ *     keeps nobody out; where there is none, the longest idle of whoever has most idle ones.
  *  2. Tenants share nine tenths of them, as slots are shared. Whoever has its part gives up its own longest idle one for the
  *     next, and is refused where none is idle: no tenant, nor all of them, keep out an operator.
- *  3. None is cut off that has a request under way, but for the fourth rule; where all have, the newcomer is hung up on.
+ *  3. None that showed a key is cut off while it has a request under way, but for the rules that follow; where all have, the
+ *     newcomer is hung up on.
  *  4. Whoever takes nothing of its answer for `limits.answerTimeoutMs` is cut off: the answer would stay in memory.
+ *  5. Whoever sends more than `limits.sentAhead` requests ahead is cut off, and so is whoever sends one behind an answer
+ *     that has no end. Node parses all that has arrived, thousands of them, in one turn: nobody else has any meanwhile.
  */
 import type { FastifyInstance } from 'fastify'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { LOCAL_CALLER, type Caller } from '../../access/caller.ts'
-import { EVERY_TENANT } from '../../task/lane.ts'
 import { comeBackAfter, Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { ConnectionBook } from './connection-book.ts'
+import { isEndless } from './endless.ts'
+import { holderOf, NOBODY } from './holder.ts'
 
 type Setting = Pick<ApiContext, 'limits' | 'clock' | 'random'>
 
@@ -41,25 +45,33 @@ export function boundConnections(api: FastifyInstance, { limits, clock, random }
 
   api.server.on('connection', (socket: Socket) => {
     if (book.size >= limits.connections) {
-      const longestIdle = book.longestIdle() ?? socket
+      const spared = book.mostSpared() ?? socket
       tellFull()
-      cut(longestIdle)
-      if (longestIdle === socket) return
+      cut(spared)
+      if (spared === socket) return
     }
     book.add(socket)
     socket.once('close', () => cut(socket))
   })
 
   // Before the handler, which knows at once who asks: a connection is no longer idle when it is given to somebody.
-  api.server.prependListener('request', ({ socket }, response) => {
+  admitOnly(api.server, ({ socket }, response) => {
+    if (socket.destroyed) return false
+    const { underWay = 0 } = book.of(socket) ?? {}
+    if (underWay >= limits.sentAhead || isEndless(socket)) {
+      parseNoMore(socket)
+      cut(socket)
+      return false
+    }
     book.begin(socket)
     response.once('close', () => book.end(socket))
+    return true
   })
   // The first that comes after the guards.
   api.addHook('preParsing', ({ caller, raw: { socket } }, _, payload, done) => {
     const holder = holderOf(caller)
     const connection = book.of(socket)
-    if (holder === undefined || connection === undefined || connection.holder === holder) return done(null, payload)
+    if (holder === NOBODY || connection === undefined || connection.holder === holder) return done(null, payload)
     if (!book.hasRoomFor(holder)) {
       const own = book.longestIdleOf(holder)
       if (own === undefined) return done(tooMany(limits.connections, random()))
@@ -79,10 +91,25 @@ export function boundConnections(api: FastifyInstance, { limits, clock, random }
   })
 }
 
-/** Nobody is known where everybody may ask, nor where there are no keys. */
-function holderOf(caller: Caller | null): string | undefined {
-  if (caller === null || caller.actor === LOCAL_CALLER.actor) return undefined
-  return caller.isOperator ? EVERY_TENANT : caller.tenant
+/** The handlers that are there hear of no other requests: the framework would begin to work on each of them. */
+function admitOnly(server: Server, isAdmitted: (asked: IncomingMessage, response: ServerResponse) => boolean): void {
+  for (const event of ['request', 'checkExpectation'] as const) {
+    const handlers = server.listeners(event) as ((asked: IncomingMessage, response: ServerResponse) => void)[]
+    server.removeAllListeners(event)
+    server.on(event, (asked: IncomingMessage, response: ServerResponse) => {
+      if (isAdmitted(asked, response)) for (const handle of handlers) handle.call(server, asked, response)
+    })
+  }
+}
+
+/**
+ * What has arrived is parsed to the end though its socket is gone, and each request costs nearly as much as if it were
+ * answered. Node describes no way to stop that: its parser stops at what it takes for another protocol, which is what 2
+ * says. A Node that does not know this parses on, and a test fails.
+ */
+function parseNoMore(socket: Socket): void {
+  const { parser } = socket as { readonly parser?: { onIncoming: () => number } | null }
+  if (parser) parser.onIncoming = () => 2
 }
 
 function tooMany(connections: number, roll: number): Refusal {

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import type { ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { Type } from 'typebox'
 import { ownerOf } from '../../access/caller.ts'
 import type { Outlet } from '../../telemetry/stream/listener.ts'
@@ -8,6 +7,7 @@ import { EVENT_TYPES, type EventType } from '../../telemetry/stream/stream-event
 import { comeBackAfter, Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { callerOf } from '../requests/caller.ts'
+import { markEndless } from '../requests/endless.ts'
 import { whenTaken } from '../requests/when-taken.ts'
 import { refusals } from '../schemas/answers.ts'
 import { destinationField, taskIdField } from '../schemas/fields.ts'
@@ -62,8 +62,6 @@ const RECONNECT_MS = 1_000
 export function addEvents(api: FastifyInstance, context: ApiContext): void {
   const { live, random, isStillAllowed = async () => true } = context
   const { stream } = live
-  /** Connections that carry a stream: what was sent ahead on them is not answered before its end, and takes no place. */
-  const listening = new WeakSet<Socket>()
   // Those who listen never leave by themselves, and would keep the server open.
   api.addHook('preClose', async () => stream.close())
   api.get<EventsRoute>(
@@ -95,11 +93,6 @@ export function addEvents(api: FastifyInstance, context: ApiContext): void {
       const caller = callerOf(request)
       const { isOperator } = caller
       const tenant = ownerOf(caller)
-      const { socket } = request.raw
-      if (listening.has(socket))
-        throw new Refusal('bad-http', {
-          detail: 'A connection carries one stream, which ends with it: open another connection for the next.',
-        })
       if (!stream.hasRoom({ tenant, isOperator }))
         throw new Refusal('too-many-listeners', {
           detail:
@@ -116,11 +109,8 @@ export function addEvents(api: FastifyInstance, context: ApiContext): void {
         outlet: outletOf(response),
         isStillAllowed: () => isStillAllowed(caller),
       })
-      listening.add(socket)
-      whenTaken(reply, () => {
-        listening.delete(socket)
-        leave?.()
-      })
+      markEndless(reply)
+      whenTaken(reply, () => leave?.())
     },
   )
 }
