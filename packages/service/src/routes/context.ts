@@ -69,6 +69,8 @@ export interface ApiLimits {
   readonly uploadBytes: number
   /** Of all that are being uploaded, shared by all tenants. */
   readonly arrivingBytes: number
+  /** Bodies that are read at once, shared by all tenants. */
+  readonly bodyReads: number
   readonly batchItems: number
   /** Of a batch as it arrives. */
   readonly batchBytes: number
@@ -93,6 +95,7 @@ export const DEFAULT_LIMITS: ApiLimits = {
   bodyBytes: 1_048_576, // what others take too; more belongs into an object store
   uploadBytes: 16_777_216, // sixteen of them are in memory at once when they are sent
   arrivingBytes: 1_073_741_824, // sixty of the largest at once, and a disk that is not full of halves
+  bodyReads: 64, // as many descriptors; a line is full with fewer
   batchItems: 1_000,
   batchBytes: 8_388_608, // parsed in less time than a person notices
   backlog: {

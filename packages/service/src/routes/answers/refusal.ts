@@ -47,7 +47,7 @@ export const REFUSALS = {
   'too-many': { status: 429, title: 'There are as many as there may be' },
   'intake-limited': { status: 429, title: 'Tasks come in too fast' },
   'too-many-replays': { status: 429, title: 'There are too many replays already' },
-  'too-many-lists': { status: 429, title: 'As many lists, or bytes of other answers, are under way as may' },
+  'too-many-lists': { status: 429, title: 'As many lists, bodies, or bytes of other answers, are under way as may' },
   'too-many-listeners': { status: 429, title: 'As many listen to events as may' },
   'too-many-connections': { status: 429, title: 'As many connections are held as may be' },
   'headers-too-large': { status: 431, title: 'The headers of the request are too large' },

@@ -1,7 +1,10 @@
+import { virtualClock } from '@secondwind/resilience/testing'
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { connect } from 'node:net'
 import { describe, it, onTestFinished } from 'vitest'
+import { openMemoryStore } from '../../stores/memory/memory-store.ts'
+import { guarded } from '../access/guarded.test-kit.ts'
 import { serve, TASK, type Served } from '../api.test-kit.ts'
 
 const LARGE = 'a large body '.repeat(10_000)
@@ -172,5 +175,33 @@ describe('a task with a large body', () => {
     assert.deepEqual([json.created, json.refused], [2, 1])
     assert.equal(json.items[1].problem.code, 'body-not-found')
     assert.ok(await store.body({ tenant: 'default', bodyRef: refOf(LARGE) }))
+  })
+})
+
+describe('bodies that are read at once', () => {
+  it('are bounded until they have been taken, in fair shares: one tenant leaves some for the next', async () => {
+    const store = { ...openMemoryStore({ clock: virtualClock() }), list: () => new Promise<never>(() => {}) }
+    const served = await guarded({ store, limits: { bodyReads: 10 } })
+    const path = `/bodies/${refOf('few')}`
+    const addTenant = async (tenant: string): Promise<string> => {
+      await served.addTenant(tenant)
+      const key = await served.keyFor(tenant, 'enqueue', 'read', 'read-bodies')
+      const headers = { ...TYPE, authorization: `Bearer ${key}` }
+      assert.equal((await upload(served, 'few', headers)).status, 201)
+      return key
+    }
+    const [greedy, other] = [await addTenant('greedy'), await addTenant('other')]
+    const read = (key: string) => served.as('GET', path, { key })
+    const socket = connect(served.port, '127.0.0.1')
+    const head = `HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${greedy}\r\n\r\n`
+    // Behind a list that is never answered.
+    socket.write(`GET /retry-tasks ${head}${`GET ${path} ${head}`.repeat(12)}`)
+    let refused = await read(greedy)
+    while (refused.status === 200) refused = await read(greedy)
+    assert.deepEqual([refused.status, refused.json.code], [429, 'too-many-lists'])
+    assert.ok(Number(refused.headers['retry-after']) > 0)
+    assert.equal((await read(other)).status, 200)
+    socket.destroy()
+    while ((await read(greedy)).status !== 200);
   })
 })

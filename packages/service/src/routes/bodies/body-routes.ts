@@ -13,6 +13,7 @@ import { operation } from '../schemas/operation.ts'
 import { component, parameters } from '../schemas/schema.ts'
 import { refusalOfFull } from '../tasks/enqueued.ts'
 import type { Intake } from '../tasks/intake.ts'
+import { BodyReads } from './body-reads.ts'
 import { readBody } from './read-body.ts'
 import { Uploads } from './uploads.ts'
 
@@ -27,6 +28,7 @@ const LONGEST_TYPE = 255
 export function addBodies(api: FastifyInstance, context: ApiContext, intake: Intake): void {
   const { store, bodies, keys } = context
   const uploads = new Uploads(context)
+  const reads = new BodyReads(context)
   // What cannot be removed now is found by the sweep.
   const discard = (location: string): Promise<void> => bodies.remove(location).catch(() => undefined)
   api.addContentTypeParser('*', (_, payload, parsed) => parsed(null, payload))
@@ -93,7 +95,7 @@ export function addBodies(api: FastifyInstance, context: ApiContext, intake: Int
     },
     async (request, reply) => {
       const name = { tenant: callerOf(request).tenant, bodyRef: request.params.bodyRef }
-      const { record, bytes } = await readBody(name, context, request.log)
+      const { record, bytes } = await reads.during(reply, () => readBody(name, context, request.log))
       return reply.headers(headersOf(record)).send(Readable.from(bytes, { objectMode: false }))
     },
   )
