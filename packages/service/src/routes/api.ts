@@ -29,6 +29,7 @@ import { foreign, guardJsonRequests, guardRequests } from './requests/guard.ts'
 import { knowCallers } from './requests/caller.ts'
 import { boundConnections } from './requests/connections.ts'
 import { readJsonBodies } from './requests/json-body.ts'
+import { boundJsonBodies } from './requests/json-room.ts'
 import { boundLists } from './requests/list-places.ts'
 import { createRequestIds } from './requests/request-ids.ts'
 import { sealCursors } from './requests/sealed-cursors.ts'
@@ -112,6 +113,7 @@ function addRoutes(api: FastifyInstance, context: ApiContext): void {
     guardJsonRequests(scope, context)
     boundLists(scope, context)
     sealCursors(scope, context)
+    boundJsonBodies(scope, context)
     readJsonBodies(scope)
     addSubmitTask(scope, context, intake)
     addTaskLists(scope, context)

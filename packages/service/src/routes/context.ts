@@ -74,6 +74,8 @@ export interface ApiLimits {
   readonly batchItems: number
   /** Of a batch as it arrives. */
   readonly batchBytes: number
+  /** Of all large JSON bodies that are under way, shared by all tenants. */
+  readonly jsonBytes: number
   readonly backlog: BacklogLimits
   /** Requests that bring tasks, shared by all tenants; absent: as many as come. */
   readonly intakePerSecond?: number
@@ -98,6 +100,7 @@ export const DEFAULT_LIMITS: ApiLimits = {
   bodyReads: 64, // as many descriptors; a line is full with fewer
   batchItems: 1_000,
   batchBytes: 8_388_608, // parsed in less time than a person notices
+  jsonBytes: 268_435_456, // thirty of the largest batches at once
   backlog: {
     perLane: 2_000_000, // a day of a busy destination that is down
     total: 10_000_000, // some ten gigabytes
