@@ -14,6 +14,7 @@ export const EXIT_CODES = {
   no: 6,
   /** The service does not answer, or asks to come back later. */
   unavailable: 7,
+  interrupted: 130,
 } as const
 
 export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES]

@@ -8,7 +8,7 @@ import { writeFiles } from './output/output-file.ts'
 import { createParser, unreadable } from './parser.ts'
 import { createPage, plain, wrap } from './terminal/page.ts'
 import { commaSeparated, tabSeparated } from './terminal/table.ts'
-import type { Terminal } from './terminal/terminal.ts'
+import { InterruptedError, type Terminal } from './terminal/terminal.ts'
 import { guarded, visible } from './terminal/visible.ts'
 
 /** The exit code; nothing is thrown, not even what is a bug of ours. */
@@ -35,6 +35,10 @@ export async function runProgram(
     await parser.parseAsync(words, { from: 'user' })
     return exitCode
   } catch (error) {
+    if (error instanceof InterruptedError) {
+      terminal.tell('nothing was done\n')
+      return EXIT_CODES.interrupted
+    }
     const called = calledOf(words, commands)
     if (error instanceof Failure) return giveFailure(error.withNext(typed([...called, '--help'])), words, terminal)
     if (!(error instanceof CommanderError)) return giveFailure(bugFailure(error), words, terminal)

@@ -54,6 +54,28 @@ describe.skipIf(!HAS_PTY)(
       assert.equal((await client.tasks.get(taskId)).status, 'CANCELLED')
     })
 
+    it('an interrupt at a question does nothing: 130', async () => {
+      const { aTask, client, url } = await aService()
+      const { taskId } = await aTask('200', { delayMs: 3_600_000 })
+      const { until, shown, type, exitCode } = onPty(['tasks', 'cancel', taskId, '--url', url])
+      await until(/cancel this task\? \(yes\/no\) /)
+      type('ye\u0003')
+      assert.equal(await exitCode, 130)
+      assert.match(shown(), /\r\nnothing was done\r\n$/)
+      assert.equal((await client.tasks.get(taskId)).status, 'PENDING')
+    })
+
+    it('the end of input at a question is a no', async () => {
+      const { aTask, client, url } = await aService()
+      const { taskId } = await aTask('200', { delayMs: 3_600_000 })
+      const { until, shown, type, exitCode } = onPty(['tasks', 'cancel', taskId, '--url', url])
+      await until(/cancel this task\? \(yes\/no\) /)
+      type('\u0004')
+      assert.equal(await exitCode, 2)
+      assert.match(shown(), /\r\nerror not-confirmed .*\r\n\r\n {2}There was no answer\./)
+      assert.equal((await client.tasks.get(taskId)).status, 'PENDING')
+    })
+
     it('a list is a table as wide as the terminal, and no wider', async () => {
       const { aTask, url } = await aService()
       await aTask('200', { delayMs: 3_600_000 })

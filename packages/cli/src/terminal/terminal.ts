@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline/promises'
+import { createInterface } from 'node:readline'
 import { buffer } from 'node:stream/consumers'
 import type { ReadStream, WriteStream } from 'node:tty'
 
@@ -12,7 +12,7 @@ export interface Terminal {
   readonly tell: (conversation: string) => void
   readonly out: Screen
   readonly err: Screen
-  /** Absent where nobody can answer. */
+  /** Absent where nobody can answer; empty for an end of input, and an `InterruptedError` for an interrupt. */
   readonly ask?: (question: string) => Promise<string>
   /** All of stdin, as it came. */
   readonly readInput: () => Promise<Buffer>
@@ -90,11 +90,25 @@ function screenOf(stream: WriteStream): Screen {
   }
 }
 
-async function askOn(input: ReadStream, output: WriteStream, question: string): Promise<string> {
+/** A question was not answered but interrupted: nothing that it was about has begun. */
+export class InterruptedError extends Error {}
+
+function askOn(input: ReadStream, output: WriteStream, question: string): Promise<string> {
   const lines = createInterface({ input, output })
-  try {
-    return await lines.question(question)
-  } finally {
-    lines.close()
-  }
+  return new Promise((resolve, reject) => {
+    // Keys reach the program one by one while it asks, so that none of them is a signal.
+    lines.once('SIGINT', () => {
+      reject(new InterruptedError('interrupted'))
+      lines.close()
+    })
+    // Without an answer the cursor still stands behind the question.
+    lines.once('close', () => {
+      output.write('\n')
+      resolve('')
+    })
+    lines.question(question, answer => {
+      lines.removeAllListeners('close').close()
+      resolve(answer)
+    })
+  })
 }
