@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -22,19 +22,31 @@ interface Surroundings {
   readonly isHeard?: boolean
   /** A file, instead of a pipe that is read. */
   readonly outputTo?: string
+  /** Somebody else than who runs the tests, which only root can be. */
+  readonly uid?: number
 }
 
+/** A user who owns nothing. */
+export const NOBODY = 65_534
+
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
+
+/** Why no program can be run as somebody else here, for the title of what is skipped; else empty. */
+export function whyAlone(): string {
+  const { status } = spawnSync(process.execPath, ['--check', MAIN], { uid: NOBODY, gid: NOBODY })
+  return status === 0 ? '' : ' (skipped: it needs root, and sources that others can read)'
+}
 
 /** The program as its users start it, but from source: a process with its streams and its exit code. */
 export async function secondwind(
   words: readonly string[],
-  { input = '', env = {}, isHeard = true, outputTo }: Surroundings = {},
+  { input = '', env = {}, isHeard = true, outputTo, uid }: Surroundings = {},
 ): Promise<Ended> {
   const out = outputTo === undefined ? undefined : openSync(outputTo, 'w')
   const child = spawn(process.execPath, ['--conditions=@secondwind/source', MAIN, ...words], {
     env: { ...process.env, NO_COLOR: undefined, FORCE_COLOR: undefined, ...env },
     stdio: ['pipe', out ?? 'pipe', 'pipe'],
+    ...(uid !== undefined && { uid, gid: uid }),
   })
   if (out !== undefined) closeSync(out)
   child.stdin!.on('error', () => undefined).end(input)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, vi } from 'vitest'
 import { aService, temporaryDirectory } from './service.test-kit.ts'
@@ -45,6 +45,12 @@ describe('a start that is refused', () => {
       assert.ok(!existsSync(data))
     })
   }
+
+  it('because its directory cannot be looked into is told by the store, and not by the search for keys', async () => {
+    const data = join(temporaryDirectory(), 'round')
+    symlinkSync(data, data)
+    await assert.rejects(aService({ data }, false), { name: 'StartFailure', code: 'store-unreachable' })
+  })
 
   it('has not overlooked keys: data that has some may be reached from elsewhere', async () => {
     const data = temporaryDirectory()

@@ -11,8 +11,8 @@ import { numberOf } from './migrate.ts'
  */
 export function mayHaveKeys(directory: string): boolean {
   const path = join(directory, DATA_FILE)
-  if (bytesOf(path) === 0) return false
   try {
+    if (bytesOf(path) === 0) return false
     const connection = connect(withoutTrace(path), { readOnly: true, busyTimeoutMs: 0 })
     try {
       // Files of the first format had no records at all.
