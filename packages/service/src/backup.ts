@@ -21,8 +21,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { checkBackup, type BackupReading } from './check-backup.ts'
 import { BODIES_DIRECTORY } from './open-stores.ts'
 import { connect } from './stores/sqlite/file/connection.ts'
-import { DATA_FILE, sayingWhy } from './stores/sqlite/file/file.ts'
-import { StoreUnavailableError } from './stores/task-store.ts'
+import { DATA_FILE, existingFile, sayingWhy } from './stores/sqlite/file/file.ts'
 
 export interface BackupAsk {
   /** The directory of the service. */
@@ -48,8 +47,7 @@ class BackupWithinError extends Error {
 
 /** What is in the copy. Throws a `StoreUnavailableError`, or one of the errors above, that says what to do; then there is no copy. */
 export async function backUp({ data, to: named }: BackupAsk): Promise<BackupReading> {
-  const source = join(data, DATA_FILE)
-  if (!existsSync(source)) throw new StoreUnavailableError('store-unreachable', `there is no ${DATA_FILE} in ${data}`)
+  const source = existingFile(data)
   // `copy/` is `copy`: what is added to a name must not become a name in it.
   const to = join(dirname(named), basename(named))
   if (isWithin(data, to)) throw new BackupWithinError(`${to} would be in ${data} itself; choose a name elsewhere`)

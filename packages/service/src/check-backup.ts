@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DamagedBodyError, intact } from './bodies/intact.ts'
 import { BODIES_DIRECTORY } from './open-stores.ts'
 import { connect, type Connection } from './stores/sqlite/file/connection.ts'
-import { DATA_FILE, refuseForeign, sayingWhy } from './stores/sqlite/file/file.ts'
+import { DATA_FILE, existingFile, refuseForeign, sayingWhy } from './stores/sqlite/file/file.ts'
 import { numberOf } from './stores/sqlite/file/migrate.ts'
 import { FORMAT } from './stores/sqlite/file/migrations.ts'
 import { StoreUnavailableError } from './stores/task-store.ts'
@@ -30,9 +30,7 @@ const BUSY_TIMEOUT_MS = 2_000
 
 /** Throws a `StoreUnavailableError` for what is no copy, or a damaged one. */
 export async function checkBackup(directory: string): Promise<BackupReading> {
-  const path = join(directory, DATA_FILE)
-  if (!existsSync(path))
-    throw new StoreUnavailableError('store-unreachable', `there is no ${DATA_FILE} in ${directory}`)
+  const path = existingFile(directory)
   const { needed, ...reading } = sayingWhy(path, () => {
     const connection = connect(path, { readOnly: true, busyTimeoutMs: BUSY_TIMEOUT_MS })
     try {

@@ -15,16 +15,21 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { typed } from '../input/typed.ts'
+import { closedToUs, type Closed } from '../service/closed-to-us.ts'
 import { bad, ok, warn, type Finding } from './finding.ts'
 
 const MEBIBYTE = 1_048_576
 
 export function checkDataDirectory(given: string): readonly Finding[] {
   const directory = resolve(given)
+  const closed = closedToUs(directory, constants.R_OK | constants.W_OK | constants.X_OK)
+  if (closed !== undefined) return [checkClosed(closed, directory)]
   const there = statSync(directory, { throwIfNoEntry: false })
   if (there === undefined) return [checkMissing(directory)]
   if (!there.isDirectory()) return [bad('data', `${directory} is no directory.`, 'secondwind serve --data <directory>')]
-  if (!mayWrite(directory)) return [bad('data', `${directory} cannot be written to.`, `chown "$(id -un)" ${directory}`)]
+  if (!mayWrite(directory))
+    return [bad('data', `${directory} cannot be written to.`, 'secondwind serve --data <directory>')]
   const { type, bavail, blocks, bsize } = statfsSync(directory)
   return [
     checkMode(directory, there.mode),
@@ -32,6 +37,12 @@ export function checkDataDirectory(given: string): readonly Finding[] {
     checkRoom({ freeBytes: bavail * bsize, totalBytes: blocks * bsize }),
     checkDisk(() => syncMs(directory)),
   ]
+}
+
+/** A service may be at work there, and would lose its directory to whoever takes it over: only its owner looks into it. */
+function checkClosed({ place, owner, asOwner }: Closed, directory: string): Finding {
+  const say = `${place} belongs to ${owner}, and is closed to you: what is in it was not looked at.`
+  return bad('data', say, asOwner(typed(['doctor', '--data', directory])))
 }
 
 /** It is made at the first start, if its place can be written to. */

@@ -1,6 +1,8 @@
 /** Copies of the data directory: made while the service runs, and looked at without starting one. */
 import type { BackupReading } from '@secondwind/service'
 import { readConfig } from '@secondwind/service/config'
+import { constants } from 'node:fs'
+import { join } from 'node:path'
 import type { Answer, Call, Command } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { Failure, problemsFailure } from '../failure.ts'
@@ -8,6 +10,7 @@ import { retyped, typed } from '../input/typed.ts'
 import { freePath } from '../output/output-file.ts'
 import { sayBytes } from '../output/say-bytes.ts'
 import { sayInstant } from '../output/say-time.ts'
+import { closedToUs } from './closed-to-us.ts'
 import { settingsOf, SETTING_OPTIONS } from './settings.ts'
 
 const OPTIONS = SETTING_OPTIONS.filter(({ flag }) => /^--(?:data|config) /.test(flag))
@@ -47,11 +50,13 @@ async function backUpAs({ args, options }: Call): Promise<Answer> {
       next: [typed(['backup', 'check', to])],
     }
   } catch (error) {
-    const again = typed(['backup', ...retyped(options, OPTIONS), freePath(to)])
+    const line = (place: string): string => typed(['backup', ...retyped(options, OPTIONS), place])
     throw asFailure(error, {
       what: `${data} cannot be copied`,
       so: 'There is no copy, and the data is as it was.',
-      again,
+      again: line(freePath(to)),
+      from: data,
+      line: line(to),
     })
   }
 }
@@ -62,7 +67,12 @@ async function check({ args }: Call): Promise<Answer> {
   try {
     return answerOf(directory, await checkBackup(directory))
   } catch (error) {
-    throw asFailure(error, { what: `${directory} is no copy that could be restored`, so: 'Nothing was written.' })
+    throw asFailure(error, {
+      what: `${directory} is no copy that could be restored`,
+      so: 'Nothing was written.',
+      from: directory,
+      line: typed(['backup', 'check', directory]),
+    })
   }
 }
 
@@ -104,18 +114,27 @@ interface Told {
   readonly so: string
   /** The same under a name that is free. */
   readonly again?: string
+  /** What was to be read, and what was typed for it. */
+  readonly from: string
+  readonly line: string
 }
 
 /** What the disk says, and what the store says of it. */
-function asFailure(error: unknown, { what, so, again }: Told): unknown {
+function asFailure(error: unknown, { what, so, again, from, line }: Told): unknown {
   const { code, message } = error as NodeJS.ErrnoException
   if (typeof code !== 'string' || !/^(?:file-exists|not-writable|store-.+|E[A-Z]+)$/.test(code)) return error
   const isThere = code === 'file-exists'
+  const closed = code === 'store-unreachable' ? closedToUs(join(from, 'tasks.db'), constants.R_OK) : undefined
+  const next = isThere ? again : closed?.asOwner(line)
   return new Failure({
     code: isThere || code.startsWith('store-') ? code : 'not-writable',
     what,
-    because: [`${message}.`],
+    because: [
+      `${message}.`,
+      ...(closed === undefined ? [] : [`${closed.place} belongs to ${closed.owner}, and is closed to you.`]),
+    ],
     so,
-    ...(isThere && { exitCode: EXIT_CODES.usage, next: again === undefined ? [] : [again] }),
+    ...(next !== undefined && { next: [next] }),
+    ...(isThere && { exitCode: EXIT_CODES.usage }),
   })
 }

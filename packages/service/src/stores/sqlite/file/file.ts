@@ -76,6 +76,20 @@ export function sayingWhy<Result>(path: string, act: () => Result): Result {
   }
 }
 
+/** The data file of a directory that must have one, and lets us read it. */
+export function existingFile(directory: string): string {
+  const path = join(directory, DATA_FILE)
+  try {
+    accessSync(path, constants.R_OK)
+    return path
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    const isMissing = code === 'ENOENT' || code === 'ENOTDIR'
+    const message = isMissing ? `there is no ${DATA_FILE} in ${directory}` : `${path} cannot be read (${code})`
+    throw errorOf({ code: 'store-unreachable', message })
+  }
+}
+
 function refuseOldSqlite(): void {
   const version = process.versions.sqlite ?? '0'
   const parts = version.split('.').map(Number)

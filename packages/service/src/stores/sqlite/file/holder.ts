@@ -1,5 +1,5 @@
 /** Who works in a data directory, told beside its lock: the lock itself says only that somebody does. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from './connection.ts'
 import { faultOf } from './faults.ts'
@@ -23,8 +23,9 @@ export type Holding =
 /** Looks at the lock without taking it. */
 export function holdingOf(directory: string): Holding {
   const path = join(directory, LOCK_FILE)
-  if (!existsSync(path)) return { kind: 'free' }
   try {
+    // A lock that may not be looked at is not a lock that is not there.
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) return { kind: 'free' }
     const lock = connect(path, { readOnly: true, busyTimeoutMs: 0 })
     try {
       lock.row('select count(*) from sqlite_schema')()
