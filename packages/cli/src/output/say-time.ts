@@ -14,6 +14,11 @@ export function sayMoment(at: number): string {
   return UTC.format(at).slice('2026-'.length)
 }
 
+/** `02:07:58Z`: the same where it is today's. */
+export function sayClock(at: number): string {
+  return `${UTC.format(at).slice('2026-11-16 '.length)}Z`
+}
+
 /** `in 8 s`, `3 min ago`: in whole units, for a page is older than the rest when it has been read. */
 export function sayDistance(at: number, now: number): string {
   const ms = Math.abs(at - now)

@@ -144,6 +144,7 @@ const BY_STATUS: { readonly [status: number]: ExitCode } = {
   422: EXIT_CODES.usage,
 }
 
-function isBusy(status: number): boolean {
+/** It asks to come back later, or nobody behind a proxy answers. */
+export function isBusy(status: number): boolean {
   return [408, 429, 502, 503, 504].includes(status)
 }

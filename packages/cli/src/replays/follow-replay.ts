@@ -1,4 +1,7 @@
 import type { Replay, ReplayStatus } from '@secondwind/client'
+import { EXIT_CODES } from '../exit-codes.ts'
+import { Failure } from '../failure.ts'
+import { onceBack, sayAway } from '../remote/away.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
 import { showProgress } from '../terminal/progress.ts'
 import { heldBack, type HeldBack } from './held-back.ts'
@@ -21,32 +24,48 @@ export async function followReplay(
 ): Promise<Replay> {
   const { client, clock, terminal, typed } = call
   let replay = begun
-  let held: HeldBack | undefined = await heldBack(call, begun)
+  let held: HeldBack | undefined
   const progress = showProgress(terminal, {
     label,
     done: doneOf(begun),
     total: Math.max(1, begun.selected),
     note: () => noteOf(replay, held),
+    clock,
   })
+  const ask = <Value>(question: () => Promise<Value>): Promise<Value> =>
+    onceBack(question, { clock, tell: progress.say, givenUp: (error, at) => stillAway(error, at, call, replay) })
   const forget = terminal.onInterrupt?.(() =>
     terminal.tell(
       `\nstopped watching; the replay goes on\ntry  ${typed('replay', 'status', begun.replayId, '--watch')}\n     ${typed('replay', 'pause', begun.replayId)}\n`,
     ),
   )
   try {
+    held = await ask(() => heldBack(call, begun))
     while (statuses.includes(replay.status)) {
       await clock.sleep(LOOK_MS)
       const before = doneOf(replay)
-      replay = await client.replays.get(begun.replayId)
+      replay = await ask(() => client.replays.get(begun.replayId))
       progress.advance(doneOf(replay) - before)
       // What comes on needs no reason; what stands still has one, perhaps.
-      held = doneOf(replay) === before ? await heldBack(call, replay) : undefined
+      held = doneOf(replay) === before ? await ask(() => heldBack(call, replay)) : undefined
     }
     return replay
   } finally {
     progress.end()
     forget?.()
   }
+}
+
+/** It is the service's own, and on its disk: whoever does not see it go on has lost only the sight of it. */
+function stillAway(error: unknown, sinceAt: number, { url, typed }: RemoteCall, { replayId, status }: Replay): Failure {
+  return new Failure({
+    code: 'unreachable',
+    what: `no service answers at ${url}`,
+    because: [`${sayAway(sinceAt)}, and before that the replay was ${status}. ${(error as Error).message}.`],
+    so: 'Nothing is lost: the replay goes on by itself when the service is back.',
+    next: [typed('replay', 'status', replayId, '--watch'), typed('doctor')],
+    exitCode: EXIT_CODES.unavailable,
+  })
 }
 
 /** What somebody would ask who sees the bar stand still, or come on too well. */

@@ -108,6 +108,26 @@ describe('replay', () => {
     assert.match(stderr, /0\/4 {3}\d+ s so far {3}held by paused: INC-2231/)
   })
 
+  it('is followed on when the service is away for a moment, and that is said', async () => {
+    const service = await aService()
+    const { url, client, inPipe } = service
+    await deadLetters(service, MENDED)
+    const planned = await inPipe(['replay', 'plan', '--destination', url, '--rate', '2/s', '--json'])
+    const { replayId } = JSON.parse(planned.stdout) as Replay
+    let [isRun, refusals] = [false, 0]
+    const way = await aWayTo(url, ({ method }) => {
+      if (isRun && refusals++ < 5) throw new Error('it is being restarted')
+      isRun ||= method === 'POST'
+    })
+    const { exitCode, stderr } = await type(['replay', 'run', replayId, '--url', way])
+    assert.match(
+      stderr,
+      /no answer since \d\d:\d\d:\d\dZ: waiting for the service to come back\n[^]*it answers again\n/,
+    )
+    assert.equal(exitCode, 0, stderr)
+    assert.equal((await client.replays.get(replayId)).status, 'FINISHED')
+  })
+
   it('says which pause holds it, and how to end that', async () => {
     const service = await aService()
     const { client, url, inPipe, atTerminal } = service

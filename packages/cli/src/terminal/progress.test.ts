@@ -51,6 +51,19 @@ describe('progress', () => {
     assert.equal(told.at(-1), '\r\u001B[K')
   })
 
+  it('gives a line of its own the place of the bar, and goes on below it', async () => {
+    const { told, wait, progress } = watched(SCREEN)
+    await wait(100)
+    progress.say('no answer')
+    await wait(100)
+    progress.end()
+    assert.deepEqual([told[1], told[2]], ['\r\u001B[Kno answer\n', told[0]])
+    const paper = watched(PAPER)
+    paper.progress.say('no answer')
+    paper.progress.end()
+    assert.deepEqual(paper.told, ['no answer\n'])
+  })
+
   it('never goes on in a second line, which could not be taken back', async () => {
     const { told, wait, progress } = watched({ ...SCREEN, columns: 40 })
     await wait(1_000)

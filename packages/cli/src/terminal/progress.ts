@@ -4,6 +4,8 @@ import type { Terminal } from './terminal.ts'
 
 export interface Progress {
   readonly advance: (done: number) => void
+  /** A line of its own, which stays. */
+  readonly say: (line: string) => void
   readonly end: () => void
 }
 
@@ -61,6 +63,10 @@ export function showProgress(
 
   return {
     advance: more => void (done += more),
+    say: line => {
+      tell(`${redraws && shown !== '' ? '\r\u001B[K' : ''}${line}\n`)
+      shown = ''
+    },
     // What is done needs no bar any more.
     end: () => {
       ended.abort()
