@@ -5,11 +5,11 @@ import { sayClock } from '../output/say-time.ts'
 import { isBusy } from './service-failure.ts'
 
 /** So long a service that had been there may be away, before somebody should know. */
-const LONGEST_AWAY_MS = 60_000
+export const LONGEST_AWAY_MS = 60_000
 /** Between two tries: it is soon noticed that it is back, and one that begins is not stormed. */
-const AWAY_LOOK_MS = 1_000
+export const AWAY_LOOK_MS = 1_000
 
-function isAway(error: unknown): boolean {
+export function isAway(error: unknown): boolean {
   return error instanceof UnreachableError || (error instanceof ServiceError && isBusy(error.status))
 }
 

@@ -9,12 +9,15 @@ import type { RemoteCall } from '../remote/remote-command.ts'
 const LEAST_MS = 250
 /** The stream tells of one instance; others may do something, too. */
 const MOST_MS = 30_000
+/** Once a second it says how many tasks there are: after a few silences whoever tells it is perhaps away. */
+const SILENCE_MS = 3_000
 
 export class Changes {
   readonly #clock: RemoteCall['clock']
   readonly #everyMs: number
   readonly #left = new AbortController()
   #isHeard = false
+  #heardAt = 0
   #hasChanged = false
   #wake: () => void = () => undefined
 
@@ -40,9 +43,15 @@ export class Changes {
     const woken = new AbortController()
     this.#wake = () => woken.abort()
     const until = AbortSignal.any([woken.signal, ...(signal === undefined ? [] : [signal])])
-    await this.#clock.sleep(this.#isHeard ? MOST_MS : this.#everyMs, until).catch((error: unknown) => {
-      if (!woken.signal.aborted) throw error
-    })
+    const sleep = (ms: number): Promise<void> =>
+      this.#clock.sleep(ms, until).catch((error: unknown) => {
+        if (!woken.signal.aborted) throw error
+      })
+    if (!this.#isHeard) return sleep(this.#everyMs)
+    for (let leftMs = MOST_MS; leftMs > 0 && !woken.signal.aborted && this.#isHeard; leftMs -= SILENCE_MS) {
+      await sleep(SILENCE_MS)
+      this.#isHeard &&= this.#clock.monotonic() - this.#heardAt < SILENCE_MS
+    }
   }
 
   async #listen(client: RemoteCall['client'], { destination }: TaskFilter): Promise<void> {
@@ -52,6 +61,7 @@ export class Changes {
         // What happened before the first word of the stream nobody has told.
         if (type !== 'counters' || !this.#isHeard) this.#changed()
         this.#isHeard = true
+        this.#heardAt = this.#clock.monotonic()
       }
     } catch {
       // A stream that is refused, or gone, is replaced by looking now and then.

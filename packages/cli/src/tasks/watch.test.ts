@@ -1,8 +1,8 @@
 import type { RetryTask } from '@secondwind/client'
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { inPipe } from '../command-line.test-kit.ts'
-import { aService, anAnswer } from '../remote/service.test-kit.ts'
+import { atTerminal, inPipe } from '../command-line.test-kit.ts'
+import { aService, anAnswer, aWayTo } from '../remote/service.test-kit.ts'
 
 describe('tasks watch', () => {
   it('says a line for each change of a task until it ends, and exits with 0 if it succeeded', async () => {
@@ -80,6 +80,51 @@ describe('tasks watch', () => {
     const many = await atTerminal(['tasks', 'watch', '--limit', '40', '--for', '1500ms'])
     assert.match(many.stdout, /and \d+ more lines\n$/)
     assert.ok(many.stdout.trimEnd().split('\n').length <= 23)
+  })
+
+  it('says since when nobody answers, above what was seen last, and goes on when the service is back', async () => {
+    const { aTask, url } = await aService()
+    for (const isMany of [true, false]) {
+      const { taskId } = await aTask('200', { delayMs: 4_500 })
+      const words = isMany ? ['--every', '500ms', '--for', '9s'] : [taskId]
+      let [asked, refusals] = [0, 0]
+      const way = await aWayTo(url, request => {
+        if (request.url?.startsWith('/events')) throw new Error('no stream')
+        // Seen once, and then away for as long as three tries of a look take.
+        if (++asked > 1 && refusals++ < 4) throw new Error('it is being restarted')
+      })
+      const { stdout } = await atTerminal(['tasks', 'watch', ...words, '--url', way])
+      // oxlint-disable-next-line no-control-regex -- what a terminal is told are control characters.
+      const pages = stdout.split(/\u001B\[\d+A\u001B\[J/)
+      const away = pages.findIndex(page => /^no answer since \d\d:\d\d:\d\dZ\n\n/.test(page))
+      assert.ok(away > 0, stdout)
+      assert.ok(pages[away]!.includes(taskId))
+      assert.match(pages.at(-1)!, /SUCCEEDED/)
+      assert.doesNotMatch(pages.at(-1)!, /no answer/)
+    }
+  })
+
+  it('says to programs on stderr when nobody answers, and when somebody does again', async () => {
+    const { aTask, url } = await aService()
+    await aTask('200', { delayMs: 3_600_000 })
+    let [asked, refusals] = [0, 0]
+    const way = await aWayTo(url, request => {
+      if (request.url?.startsWith('/events')) throw new Error('no stream')
+      if (++asked > 1 && refusals++ < 4) throw new Error('it is being restarted')
+    })
+    const words = ['tasks', 'watch', '--every', '500ms', '--for', '5s', '--ndjson', '--url', way]
+    const { stdout, stderr } = await inPipe(words)
+    assert.match(stderr, /^no answer since \S+\nit answers again\n/)
+    assert.equal(stdout.trimEnd().split('\n').length, 1)
+  })
+
+  it('draws the sentence and the times of a task from one reading, again and again', async () => {
+    const { aTask, client, url, atTerminal } = await aService()
+    await client.destinations.pause(url, { forMs: 600_000 })
+    const { taskId } = await aTask('200')
+    const { stdout } = await atTerminal(['tasks', 'watch', taskId, '--for', '4s'])
+    const sentences = new Set(Array.from(stdout.matchAll(/for another (\S+ \S+)/g), ([, left]) => left))
+    assert.ok(sentences.size > 1, stdout)
   })
 
   it('refuses a filter beside a task, and a task that nobody knows', async () => {

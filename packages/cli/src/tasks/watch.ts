@@ -1,15 +1,16 @@
 /** Tasks as they change: a page that is redrawn on a terminal, a line for each change elsewhere. */
 import type { RetryTask } from '@secondwind/client'
 import { deadline } from '@secondwind/resilience'
-import type { Command } from '../command.ts'
+import type { Command, GivenOptions } from '../command.ts'
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts'
 import { usageFailure } from '../failure.ts'
 import { duration, optional, optionProblems, readOptions, wholeNumber, withDefault } from '../input/read-options.ts'
 import { sayInstant } from '../output/say-time.ts'
+import { LONGEST_AWAY_MS, sayAway } from '../remote/away.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { livePage } from '../terminal/live-page.ts'
 import { createPage } from '../terminal/page.ts'
-import { looksAtMany, looksAtOne, type Look } from './looks.ts'
+import { looksAtMany, looksAtOne, readingsOfOne, type Look } from './looks.ts'
 import { FILTER_OPTIONS, readFilter } from './task-options.ts'
 import { sayTask } from './task-table.ts'
 
@@ -44,10 +45,13 @@ async function watch(call: RemoteCall): Promise<ExitCode> {
   const { limit, every, for: forMs } = readOptions(options, READERS)
   if (taskId !== undefined) refuseFilter(filter, call, taskId)
   const enough = forMs === undefined ? undefined : deadline({ inMs: forMs }, clock)
+  const isSeen = isRedrawn(call)
+  // Whoever sees that nobody answers knows how long to wait for that; a program is told in the end.
+  const longestAwayMs = isSeen ? Number.POSITIVE_INFINITY : LONGEST_AWAY_MS
   const looks =
     taskId === undefined
-      ? looksAtMany(call, { filter, limit, everyMs: every }, enough?.signal)
-      : looksAtOne(call, taskId, enough?.signal)
+      ? looksAtMany(call, { filter, limit, everyMs: every, longestAwayMs }, enough?.signal)
+      : (isSeen ? readingsOfOne : looksAtOne)(call, taskId, enough?.signal)
   const forget = terminal.onInterrupt?.(() => terminal.tell(sayStopped(call, taskId)))
   try {
     const last = await showLooks(call, looks)
@@ -77,9 +81,7 @@ const REDRAW_MS = 1_000
 
 /** Shows each, and returns the task that changed last. */
 async function showLooks(call: RemoteCall, looks: AsyncIterable<Look>): Promise<RetryTask | undefined> {
-  const { out } = call.terminal
-  const isDocument = call.options['json'] === true || call.options['ndjson'] === true
-  const show = out.isTerminal && !out.isAscii && !isDocument ? redrawing(call) : inLines(call, isDocument)
+  const show = isRedrawn(call) ? redrawing(call) : inLines(call)
   let last: RetryTask | undefined
   try {
     for await (const look of looks) {
@@ -92,16 +94,31 @@ async function showLooks(call: RemoteCall, looks: AsyncIterable<Look>): Promise<
   }
 }
 
+/** A terminal that knows nothing but characters cannot take a page back. */
+function isRedrawn({ terminal: { out }, options }: RemoteCall): boolean {
+  return out.isTerminal && !out.isAscii && !isDocument(options)
+}
+
+function isDocument(options: GivenOptions): boolean {
+  return options['json'] === true || options['ndjson'] === true
+}
+
 interface Show {
   readonly look: (look: Look) => void
   readonly end: () => void
 }
 
-function inLines({ terminal, clock }: RemoteCall, isDocument: boolean): Show {
+function inLines({ terminal, clock, options }: RemoteCall): Show {
+  let wasAway = false
   const line = (task: RetryTask): string =>
-    isDocument ? JSON.stringify(task) : `${sayInstant(clock.now())}  ${sayTask(task, clock.now())}`
+    isDocument(options) ? JSON.stringify(task) : `${sayInstant(clock.now())}  ${sayTask(task, clock.now())}`
   return {
-    look: ({ changed }) => terminal.write(changed.map(task => `${line(task)}\n`).join('')),
+    look: ({ changed, awaySince }) => {
+      const isAway = awaySince !== undefined
+      if (isAway !== wasAway) terminal.tell(isAway ? `${sayAway(awaySince)}\n` : 'it answers again\n')
+      wasAway = isAway
+      terminal.write(changed.map(task => `${line(task)}\n`).join(''))
+    },
     end: () => undefined,
   }
 }
@@ -112,9 +129,12 @@ function redrawing({ terminal, options, clock }: RemoteCall): Show {
   const live = livePage(terminal)
   const ended = new AbortController()
   let latest: Look | undefined
+  // Above what it is about: the end of a long page may not be seen.
+  const drawn = ({ show, awaySince }: Look): string =>
+    awaySince === undefined ? show(page) : `${page.colors.yellow(sayAway(awaySince))}\n\n${show(page)}`
   const redraw = async (): Promise<void> => {
     while (!ended.signal.aborted) {
-      if (latest !== undefined) live.draw(latest.show(page))
+      if (latest !== undefined) live.draw(drawn(latest))
       await clock.sleep(REDRAW_MS, ended.signal)
     }
   }
@@ -123,7 +143,7 @@ function redrawing({ terminal, options, clock }: RemoteCall): Show {
   return {
     look: look => {
       latest = look
-      live.draw(look.show(page))
+      live.draw(drawn(look))
     },
     end: () => ended.abort(),
   }
