@@ -14,11 +14,12 @@ interface Narrow {
   readonly aTask: () => Promise<RetryTask>
 }
 
-async function aKeyThatMay(scope: Scope): Promise<Narrow> {
+async function aKeyThatMay(scope: Scope, tenant = 'default'): Promise<Narrow> {
   const service = await aService()
   const { url, client } = service
   const { key } = await client.keys.create({ scopes: ['admin'], isOperator: true })
-  const admin = createClient({ url, key, tenant: 'default' })
+  if (tenant !== 'default') await createClient({ url, key }).tenants.create({ tenant })
+  const admin = createClient({ url, key, tenant })
   const folder = mkdtempSync(join(tmpdir(), 'secondwind-narrow-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'key')
@@ -68,5 +69,20 @@ describe('a key that may hand over, and not read,', () => {
     const { exitCode, stdout, stderr } = await service.inPipe(words)
     assert.equal(exitCode, 4, stderr)
     assert.match(stdout, /It was done\./)
+  })
+})
+
+describe('a key that may not do this', () => {
+  it('is to be replaced by a wider one of the same tenant', async () => {
+    for (const scope of ['read', 'enqueue'] as const) {
+      const { service, as } = await aKeyThatMay(scope, 'acme')
+      const { exitCode, stderr } = await service.inPipe(['pause', service.url, ...as])
+      assert.equal(exitCode, 4, stderr)
+      const scopes = `--scope ${scope} --scope operate`
+      assert.match(stderr, new RegExp(`do {3}secondwind keys create ${scopes} --tenant acme --url `))
+    }
+    const { service, as } = await aKeyThatMay('read')
+    const { stderr } = await service.inPipe(['pause', service.url, ...as])
+    assert.match(stderr, /do {3}secondwind keys create --scope read --scope operate --url /)
   })
 })

@@ -5,7 +5,10 @@ import { freePath } from '../output/output-file.ts'
 import { CONNECTION_OPTIONS } from './connection.ts'
 import type { RemoteCall } from './remote-command.ts'
 
-export type Asked = Pick<RemoteCall, 'url' | 'hasKey' | 'typed' | 'words' | 'args' | 'options'>
+export type Asked = Pick<RemoteCall, 'url' | 'hasKey' | 'typed' | 'words' | 'args' | 'options'> & {
+  /** Whose the key is that was refused, where that is known and not the usual one. */
+  readonly keyTenant?: string | undefined
+}
 
 type Lines = (asked: Asked, error: ServiceError) => readonly string[]
 
@@ -25,12 +28,15 @@ const show =
 const anotherKey: Lines = ({ typed }) => ['export SECONDWIND_KEY="$(cat your-key-file)"', typed('doctor')]
 
 /** The key is known, and may not do this: one that may has to be made by whoever may make keys. */
-const widerKey: Lines = ({ url }, { detail }) => {
+const widerKey: Lines = ({ url, keyTenant }, { detail }) => {
   const [, scope, known = ''] = /\bscope ([\w-]+);(?: this one has ([\w, -]+))?/.exec(detail) ?? []
   if (scope === undefined) return ['export SECONDWIND_KEY="$(cat an-operators-key-file)"']
   // With what this one may: a command can need both.
   const scopes = [...known.split(', ').filter(one => one !== '' && one !== 'none'), scope]
-  const flags = scopes.flatMap(one => ['--scope', one])
+  const flags = [
+    ...scopes.flatMap(one => ['--scope', one]),
+    ...(keyTenant === undefined ? [] : ['--tenant', keyTenant]),
+  ]
   return [typedAnywhere(['keys', 'create', ...flags, '--url', url, '--key-file', 'an-admins-key-file'])]
 }
 

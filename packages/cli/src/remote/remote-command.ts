@@ -1,9 +1,11 @@
+import { ServiceError } from '@secondwind/client'
 import { systemClock, type Clock } from '@secondwind/resilience'
 import type { Answer, Call, Command } from '../command.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { retyped, typed } from '../input/typed.ts'
 import { connect, CONNECTION_OPTIONS, type Connection } from './connection.ts'
 import { asFailure } from './service-failure.ts'
+import { tenantOfKey } from './tenant-of-key.ts'
 
 /** A call of a command that talks to a running service. */
 export interface RemoteCall extends Call, Connection {
@@ -27,12 +29,14 @@ export function remoteCommand({ run, isChange, options = [], ...command }: Remot
       const typedHere: RemoteCall['typed'] = (...words) =>
         typed([...words, ...retyped(call.options, CONNECTION_OPTIONS)])
       const remote: RemoteCall = { ...call, ...connect(call.options), clock: systemClock, typed: typedHere }
-      const failed = (error: unknown): unknown => asFailure(error, { ...remote, isChange: isChange ?? false })
+      const asked = { ...remote, isChange: isChange ?? false }
+      const failed = (error: unknown): unknown => asFailure(error, asked)
       try {
         const answer = await run(remote)
         return typeof answer === 'number' ? answer : { ...answer, failed }
       } catch (error) {
-        throw failed(error)
+        const isRefused = error instanceof ServiceError && error.code === 'scope-missing'
+        throw isRefused ? asFailure(error, { ...asked, keyTenant: await tenantOfKey(remote) }) : failed(error)
       }
     },
   }

@@ -8,7 +8,7 @@ interface Owned {
 }
 
 /** The tenant of those who have named none. */
-const DEFAULT_TENANT = 'default'
+export const DEFAULT_TENANT = 'default'
 
 /** Shown where rows are of several, and as long as there is room where they are of one that has a name. */
 export function tenantColumn(rows: readonly Owned[], named?: string): Column {
