@@ -28,6 +28,8 @@ export interface Argument {
   readonly say: string
   /** Names that may stand there, for completion. */
   readonly choices?: readonly string[]
+  /** A destination: the host of one that is known will do. */
+  readonly isDestination?: true
 }
 
 export interface Option {
@@ -37,6 +39,8 @@ export interface Option {
   /** The values to choose from, for help and completion. */
   readonly choices?: readonly string[]
   readonly isRepeatable?: true
+  /** A destination: the host of one that is known will do. */
+  readonly isDestination?: true
 }
 
 export interface Call {

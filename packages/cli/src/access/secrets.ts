@@ -51,7 +51,11 @@ const createCommand: Command = remoteCommand({
   path: ['secrets', 'create'],
   summary: 'signs deliveries from now on, and shows the secret this once',
   options: [
-    { flag: '--destination <origin>', say: 'only those to this one; else to all that have none of their own' },
+    {
+      flag: '--destination <origin>',
+      say: 'only those to this one; else to all that have none of their own',
+      isDestination: true,
+    },
     REASON_OPTION,
     WRITE_OPTION,
   ],

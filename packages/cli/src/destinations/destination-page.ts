@@ -15,6 +15,7 @@ import { saySetBy, settersOf } from './standing-orders.ts'
 export const DESTINATION_ARGUMENT: Argument = {
   usage: '<name>',
   say: 'the origin of a destination, such as https://api.pay.example, or the name that it was given',
+  isDestination: true,
 }
 
 const LABEL_WIDTH = 19

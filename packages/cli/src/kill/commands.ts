@@ -2,6 +2,7 @@
 import type { Control, ControlInput, ControlPreview, ControlScope } from '@secondwind/client'
 import { namesOf } from '../access/who.ts'
 import type { Answer, Command } from '../command.ts'
+import { knownDestination } from '../destinations/known-destination.ts'
 import { tellNeverUsed } from '../destinations/never-used.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { Failure, usageFailure } from '../failure.ts'
@@ -58,7 +59,7 @@ const scope: Reader<ControlScope> = given => {
 
 async function switchOn(call: RemoteCall): Promise<Answer> {
   const { client, options, clock, terminal, typed } = call
-  const input = readInput(call)
+  const input = await withKnownScope(readInput(call), call)
   const preview = await client.controls.preview(input)
   const meant = input.scope.kind === 'destination' ? await tellNeverUsed(input.scope.destination, call) : []
   const { dryRun } = readOptions(options, { dryRun: isOn })
@@ -107,6 +108,12 @@ function readInput({ options, clock }: RemoteCall): ControlInput {
       next: ['add  --reason <text>'],
     })
   return { level, scope: where, reason, ...given({ forMs, expiresAt: until }), ...comingBackOf(back) }
+}
+
+async function withKnownScope(input: ControlInput, call: RemoteCall): Promise<ControlInput> {
+  const { scope: where } = input
+  if (where.kind !== 'destination') return input
+  return { ...input, scope: { ...where, destination: await knownDestination(where.destination, call) } }
 }
 
 function sayHolds({ level, holds }: Control | ControlPreview): string {

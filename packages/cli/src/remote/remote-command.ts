@@ -1,6 +1,7 @@
 import { ServiceError } from '@secondwind/client'
 import { systemClock, type Clock } from '@secondwind/resilience'
 import type { Answer, Call, Command } from '../command.ts'
+import { withKnownDestinations } from '../destinations/known-destination.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { retyped, typed } from '../input/typed.ts'
 import { connect, CONNECTION_OPTIONS, type Connection } from './connection.ts'
@@ -32,7 +33,7 @@ export function remoteCommand({ run, isChange, options = [], ...command }: Remot
       const asked = { ...remote, isChange: isChange ?? false }
       const failed = (error: unknown): unknown => asFailure(error, asked)
       try {
-        const answer = await run(remote)
+        const answer = await run(await withKnownDestinations(remote, { arguments: command.arguments, options }))
         return typeof answer === 'number' ? answer : { ...answer, failed }
       } catch (error) {
         const isRefused = error instanceof ServiceError && error.code === 'scope-missing'

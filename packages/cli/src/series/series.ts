@@ -19,9 +19,11 @@ const SLOT_MS: { readonly [resolution in Resolution]: number } = { second: 1_000
 export const seriesCommand: Command = remoteCommand({
   path: ['series'],
   summary: 'what was sent, second by second or minute by minute: first attempts and retries, outcomes, latency',
-  arguments: [{ usage: '[destination]', say: 'only to this one, such as https://api.pay.example' }],
+  arguments: [
+    { usage: '[destination]', say: 'only to this one, such as https://api.pay.example', isDestination: true },
+  ],
   options: [
-    { flag: '--destination <origin>', say: 'the same, as other commands take it' },
+    { flag: '--destination <origin>', say: 'the same, as other commands take it', isDestination: true },
     {
       flag: '--resolution <slot>',
       say: '15 minutes of seconds, or 24 hours of minutes (second)',

@@ -3,7 +3,11 @@ import type { Option } from '../command.ts'
 import { instant } from '../input/read-instant.ts'
 import { optional, text, type Reader } from '../input/read-options.ts'
 
-export const DESTINATION_OPTION: Option = { flag: '--destination <origin>', say: 'for this destination' }
+export const DESTINATION_OPTION: Option = {
+  flag: '--destination <origin>',
+  say: 'for this destination',
+  isDestination: true,
+}
 
 export const WHICH_OPTIONS: readonly Option[] = [
   DESTINATION_OPTION,
