@@ -65,6 +65,7 @@ function gather(value: string, before: readonly string[] | undefined): readonly 
 export const COMMON_OPTIONS: NonNullable<Command['options']> = [
   { flag: '--json', say: 'one JSON document on stdout' },
   { flag: '--no-color', say: 'no colours; so does NO_COLOR' },
+  { flag: '--ascii', say: 'plain characters only; so does TERM=dumb' },
 ]
 
 const GROUPS: { readonly [word: string]: string } = {

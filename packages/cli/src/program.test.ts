@@ -132,6 +132,13 @@ describe('the program', () => {
     assert.match(stdout, /full <= equal/)
   })
 
+  it('takes --ascii wherever it takes --no-color', async () => {
+    for (const { path } of COMMANDS) {
+      const { stdout } = await atTerminal([...path, '--help'])
+      assert.match(stdout, /--no-color [^]*--ascii /, path.join(' '))
+    }
+  })
+
   it('has the verdict as a sentence in every document that has one', async () => {
     const small = ['--load', '20/s', '--capacity', '50/s', '--outage', '2s']
     const calls = [
@@ -200,7 +207,7 @@ describe('completion', () => {
     assert.deepEqual(await words('lab', 'ex'), ['explain'])
     assert.deepEqual(await words('lab', 'tiers', '--f'), ['--failure'])
     assert.deepEqual(await words('backup', 'c'), ['check'])
-    assert.deepEqual(await words('backup', 'check', '--'), ['--json', '--no-color'])
+    assert.deepEqual(await words('backup', 'check', '--'), ['--json', '--no-color', '--ascii'])
   })
 
   it('offers the names that an argument may have', async () => {

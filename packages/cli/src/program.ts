@@ -17,7 +17,9 @@ export async function runProgram(
   commands: readonly Command[],
   unguarded: Terminal,
 ): Promise<number> {
-  const terminal = guarded(unguarded)
+  const any = guarded(unguarded)
+  // As for a terminal that knows no others: whatever a command writes by itself keeps to them, too.
+  const terminal = words.includes('--ascii') ? inAscii(any) : any
   let exitCode: number = EXIT_CODES.done
   const parser = createParser(commands, terminal, async (command, read) => {
     const { options } = read
@@ -28,7 +30,7 @@ export async function runProgram(
     }
     giveAnswer(answer, options, terminal)
     await writeFiles(answer.files ?? [], terminal)
-    if (!isForPrograms(options)) giveNext(answer.next ?? [], tellerOf(options, terminal))
+    if (!isForPrograms(options)) giveNext(answer.next ?? [], tellerOf(terminal))
     exitCode = answer.exitCode ?? EXIT_CODES.done
   })
   try {
@@ -89,12 +91,12 @@ function writeAnswer(answer: Answer, options: GivenOptions, terminal: Terminal):
   const rows = options['csv'] === true ? csv && commaSeparated(csv) : out.isTerminal ? undefined : forPrograms
   if (rows !== undefined) {
     write(`${rows}\n`)
-    if (verdict !== undefined) tellerOf(options, terminal)(`${verdict}\n`)
+    if (verdict !== undefined) tellerOf(terminal)(`${verdict}\n`)
   } else {
     const page = createPage({
       columns: out.columns,
       hasColors: out.hasColors && options['color'] !== false,
-      isAscii: out.isAscii || options['ascii'] === true,
+      isAscii: out.isAscii,
     })
     const text = [show(page), ...(verdict === undefined ? [] : ['', wrap(verdict, page.columns)]), ''].join('\n')
     write(page.isAscii ? plain(text) : text)
@@ -105,8 +107,12 @@ function giveNext(next: readonly string[], tell: Terminal['tell']): void {
   for (const [index, line] of next.entries()) tell(`${index === 0 ? '\ntry  ' : '     '}${visible(line)}\n`)
 }
 
-function tellerOf(options: GivenOptions, { tell, err }: Terminal): Terminal['tell'] {
-  return err.isAscii || options['ascii'] === true ? text => tell(plain(text)) : tell
+function tellerOf({ tell, err }: Terminal): Terminal['tell'] {
+  return err.isAscii ? text => tell(plain(text)) : tell
+}
+
+function inAscii(terminal: Terminal): Terminal {
+  return { ...terminal, out: { ...terminal.out, isAscii: true }, err: { ...terminal.err, isAscii: true } }
 }
 
 /** On stderr, as words or with `--json` as a document; the exit code that goes with it. */

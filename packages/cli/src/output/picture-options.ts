@@ -6,10 +6,7 @@ import { fileAt, outputPath, type OutputFile } from './output-file.ts'
 export const REPORT_OPTION: Option = { flag: '--html <file>', say: 'write a report to a file' }
 
 /** What every command that draws takes. */
-export const PICTURE_OPTIONS: readonly Option[] = [
-  { flag: '--svg <file>', say: 'write the picture to a file' },
-  { flag: '--ascii', say: 'draw with plain characters' },
-]
+export const PICTURE_OPTIONS: readonly Option[] = [{ flag: '--svg <file>', say: 'write the picture to a file' }]
 
 /** Read first with all other options, so that all that is wrong is said at once. */
 export const FILE_READERS: { readonly svg: typeof outputPath; readonly html: typeof outputPath } = {
