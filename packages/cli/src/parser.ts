@@ -15,8 +15,8 @@ export function createParser(
 ): Parser {
   const program = new Parser('secondwind')
     .description('Retries that recover instead of pile on.')
-    .version(VERSION, '--version', 'the version')
-    .helpOption('-h, --help', 'this help')
+    .version(VERSION, '-V, --version', 'the version; so does version')
+    .helpOption('-h, --help', 'this help; so does help [command]')
     .helpCommand(false)
     .configureOutput({
       writeOut: write,

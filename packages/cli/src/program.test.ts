@@ -20,6 +20,23 @@ describe('the program', () => {
     assert.match((await secondwind(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
   })
 
+  it('takes help and version as words, too, and -V', async () => {
+    const answered = async (...words: readonly string[]): Promise<string> => {
+      const { stdout, stderr, exitCode } = await atTerminal(words)
+      assert.deepEqual([stderr, exitCode], ['', 0], words.join(' '))
+      return stdout
+    }
+    assert.equal(await answered('help'), await answered('--help'))
+    assert.equal(await answered('help', 'lab'), await answered('lab', '--help'))
+    assert.equal(await answered('help', 'lab', 'run'), await answered('lab', 'run', '--help'))
+    assert.equal(await answered('lab', 'help', 'run'), await answered('lab', 'run', '--help'))
+    assert.equal(await answered('version'), await answered('--version'))
+    assert.equal(await answered('-V'), await answered('--version'))
+    const unknown = await atTerminal(['help', 'lob'])
+    assert.match(unknown.stderr, /^error unknown-command .*'lob'/)
+    assert.equal(unknown.exitCode, 2)
+  })
+
   it('says how to build it where that has not been done, as in a fresh clone', () => {
     const clone = mkdtempSync(join(tmpdir(), 'secondwind-'))
     onTestFinished(() => rmSync(clone, { recursive: true }))

@@ -13,10 +13,11 @@ import { guarded, visible } from './terminal/visible.ts'
 
 /** The exit code; nothing is thrown, not even what is a bug of ours. */
 export async function runProgram(
-  words: readonly string[],
+  typedWords: readonly string[],
   commands: readonly Command[],
   unguarded: Terminal,
 ): Promise<number> {
+  const words = withFlags(typedWords, commands)
   const any = guarded(unguarded)
   // As for a terminal that knows no others: whatever a command writes by itself keeps to them, too.
   const terminal = words.includes('--ascii') ? inAscii(any) : any
@@ -49,6 +50,22 @@ export async function runProgram(
     if (error.code === 'commander.help') return EXIT_CODES.usage
     return giveFailure(unreadable(error, { words, called, commands }), words, terminal)
   }
+}
+
+/** `help lab run` is `lab run --help`, and so is `lab help run`; `version` is `--version`. */
+function withFlags(words: readonly string[], commands: readonly Command[]): readonly string[] {
+  const isWhole = (called: readonly string[]): boolean =>
+    commands.some(({ path }) => path.join(' ') === called.join(' '))
+  const called = calledOf(words, commands)
+  // Behind a whole command it is one of its own words.
+  if (isWhole(called)) return words
+  const [word, ...others] = words.slice(called.length)
+  if (word === 'version' && called.length === 0) return ['--version', ...others]
+  if (word !== 'help') return words
+  const asked = [...called, ...others]
+  const known = calledOf(asked, commands)
+  // What nobody knows is told as without the word.
+  return known.length === asked.length || isWhole(known) ? [...known, '--help'] : asked
 }
 
 /** The words with which a command, or at least its noun, was called. */
