@@ -125,6 +125,7 @@ interface Better {
 const BETTER: { readonly [code: string]: (unread: Unread, what: string) => Better | undefined } = {
   'excess-arguments': flaggedWord,
   'missing-argument': missingArgument,
+  'unknown-command': commandOfItsOwn,
   'unknown-option': unread => flagTooEarly(unread) ?? choiceAsFlag(unread),
 }
 
@@ -147,6 +148,13 @@ function flaggedWord({ words, called, commands }: Unread): Better | undefined {
     }
   }
   return undefined
+}
+
+/** `destinations pause`, which is `pause` alone. */
+function commandOfItsOwn({ words, called, commands }: Unread): Better | undefined {
+  const meant = words.slice(called.length)
+  if (called.length === 0 || commandOf(meant.slice(0, 1), commands) === undefined) return undefined
+  return { say: `${meant[0]} is a command of its own.`, lines: [typed(meant)] }
 }
 
 /** Before its command, and between its words, nobody knows whose it is. */

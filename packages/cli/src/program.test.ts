@@ -82,6 +82,13 @@ describe('the program', () => {
     assert.deepEqual([error.code, error.next], ['missing-argument', ['secondwind lab tiers --help']])
   })
 
+  it('proposes a command that needs no noun to whoever has typed one before it', async () => {
+    const { stderr, exitCode } = await atTerminal(['destinations', 'pause', 'https://a.test', '--for', '30min'])
+    assert.match(stderr, /^error unknown-command .*\n\n {2}pause is a command of its own\.\n/)
+    assert.match(stderr, /\n {2}do {3}secondwind pause https:\/\/a\.test --for 30min\n/)
+    assert.equal(exitCode, 2)
+  })
+
   it('leads whoever mistyped to the help of what was called', async () => {
     const helpAfter = async (...words: string[]): Promise<string | undefined> =>
       /do {3}(.*)\n$/.exec((await atTerminal(words)).stderr)?.[1]
