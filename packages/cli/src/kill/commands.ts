@@ -133,7 +133,7 @@ const offCommand: Command = remoteCommand({
   run: async call => {
     const { client, args, options, clock, typed } = call
     const [named] = args as readonly [string?]
-    const control = named === undefined ? await onlyOne(client, typed) : await client.controls.get(named)
+    const control = named === undefined ? await onlyOne(call) : await client.controls.get(named)
     if (!control.isInForce) throw await hasEnded(control, call)
     const { controlId, version } = control
     const ended = await asItWasRead(
@@ -153,19 +153,31 @@ const offCommand: Command = remoteCommand({
 })
 
 /** Which one was meant must not be guessed. */
-async function onlyOne(client: RemoteCall['client'], typed: RemoteCall['typed']): Promise<Control> {
-  const { items } = await client.controls.list().page({ limit: 2 })
-  if (items.length === 1) return items[0]!
-  const isNone = items.length === 0
+async function onlyOne({ client, clock, typed }: RemoteCall): Promise<Control> {
+  const { items } = await client.controls.list().page({ limit: MOST_SHOWN })
+  const [first, ...others] = items
+  if (first === undefined)
+    throw new Failure({
+      code: 'nothing-to-end',
+      what: 'no kill switch is on',
+      because: ['There is nothing to end.'],
+      so: 'Nothing was changed.',
+      next: [typed('kill', 'status')],
+      exitCode: EXIT_CODES.conflict,
+    })
+  if (others.length === 0) return first
   throw new Failure({
-    code: 'nothing-to-end',
-    what: isNone ? 'no kill switch is on' : 'several kill switches are on',
-    because: [isNone ? 'There is nothing to end.' : 'Say which one to end.'],
+    code: 'several-switches',
+    what: 'several kill switches are on: say which one to end',
+    because: items.map(one => `${one.controlId}: ${sayWhat(one, clock.now())} (${one.reason})`),
     so: 'Nothing was changed.',
-    next: [typed('kill', 'status')],
-    exitCode: isNone ? EXIT_CODES.conflict : EXIT_CODES.usage,
+    next: [...items.map(({ controlId }) => typed('kill', 'off', controlId)), typed('kill', 'status')],
+    exitCode: EXIT_CODES.usage,
   })
 }
+
+/** There are seldom more than two; `kill status` has them all. */
+const MOST_SHOWN = 10
 
 /** Nobody is told to have ended what somebody else, or its own time, has ended before. */
 async function hasEnded(control: Control, call: RemoteCall): Promise<Failure> {

@@ -57,6 +57,27 @@ describe('the kill switch', () => {
     }
   })
 
+  it('ends none of several unasked: each is listed, with the line that ends it', async () => {
+    const { client, url, atTerminal } = await aService()
+    const one = await client.controls.create({ level: 'retries-off', scope: { kind: 'all' }, reason: 'INC-1' })
+    const scope = { kind: 'destination', destination: url } as const
+    const other = await client.controls.create({ level: 'dispatch-off', scope, reason: 'INC-2' })
+    const { exitCode, stderr } = await atTerminal(['kill', 'off'])
+    assert.equal(exitCode, 2)
+    assert.match(stderr, /^error several-switches {2}several kill switches are on: say which one to end\n/)
+    assert.ok(
+      stderr.includes(`\n  ${one.controlId}: retries-off for everything, until somebody ends it (INC-1)\n`),
+      stderr,
+    )
+    assert.ok(
+      stderr.includes(`\n  ${other.controlId}: dispatch-off for ${url}, until somebody ends it (INC-2)\n`),
+      stderr,
+    )
+    for (const { controlId } of [one, other])
+      assert.ok(stderr.includes(`secondwind kill off ${controlId} --url`), stderr)
+    assert.equal((await client.controls.list().page()).items.length, 2)
+  })
+
   it('says of intake-off that what waits goes out, and holds nothing', async () => {
     const { aTask, client, atTerminal } = await aService()
     const waiting = await aTask('200', { delayMs: 500 })
