@@ -267,4 +267,17 @@ describe('tenants and secrets', () => {
     assert.equal((await inPipe(['secrets', 'delete', secretId, '--yes'])).stdout, `deleted ${secretId}\n`)
     assert.equal((await atTerminal(['secrets', 'list'])).stdout, 'No secrets: deliveries are not signed.\n')
   })
+
+  it('say whose deliveries a secret signs, where there are several tenants', async () => {
+    const { atTerminal, client } = await aService()
+    assert.match((await atTerminal(['secrets', 'create'])).stdout, /Deliveries to all that have no secret of their own/)
+    await client.tenants.create({ tenant: 'beta' })
+    const verdictOf = async (...words: readonly string[]): Promise<string> =>
+      (await atTerminal(['secrets', 'create', ...words])).stdout
+    assert.match(await verdictOf('--destination', 'https://a.example'), /Deliveries of tenant default to https:/)
+    assert.match(
+      await verdictOf('--tenant', 'beta'),
+      /Deliveries of tenant beta to all that have no secret of their own/,
+    )
+  })
 })

@@ -6,6 +6,7 @@ import { sayWhen, whenCell } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand } from '../remote/remote-command.ts'
+import { actedFor, tellWhose } from '../remote/whose.ts'
 import type { Table } from '../terminal/table.ts'
 import { findListed } from './find-listed.ts'
 import { OVERLAP_OPTION, overlapOf } from './keys.ts'
@@ -19,13 +20,15 @@ const listCommand: Command = remoteCommand({
   summary: 'what deliveries are signed with, without the secrets themselves',
   options: LIST_OPTIONS,
   examples: ['secrets list'],
-  run: call =>
-    answerList(call, {
+  run: async call => {
+    await tellWhose(call)
+    return answerList(call, {
       listing: call.client.secrets.list(),
       idOf: ({ secretId }) => secretId,
       tableOf: async secrets => secretTable(secrets, await sayingMakers(secrets, call)),
       noun: 'secrets: deliveries are not signed',
-    }),
+    })
+  },
 })
 
 function secretTable(secrets: readonly Secret[], { now, nameOf }: SayingWho): Table {
@@ -61,14 +64,18 @@ const createCommand: Command = remoteCommand({
   ],
   examples: ['secrets create --write signing.secret', 'secrets create --destination https://api.pay.example'],
   isChange: true,
-  run: async ({ client, options }) => {
+  run: async call => {
+    const { client, options } = call
     const place = placeFor(options)
     const { destination } = readOptions(options, { destination: optional(text()) })
     const input = { ...(destination !== undefined && { destination }), ...reasonOf(options) }
+    // Asked before: an answer that shows a secret this once must not get lost behind another question.
+    const tenant = await actedFor(call)
     const { secret, ...made } = await client.secrets.create(input)
+    const whose = tenant === undefined ? '' : ` of tenant ${tenant}`
     return {
       ...answerOnce({ data: made, field: 'secret', secret, place }),
-      verdict: `Deliveries to ${destination ?? 'all that have no secret of their own'} are signed from now on.`,
+      verdict: `Deliveries${whose} to ${destination ?? 'all that have no secret of their own'} are signed from now on.`,
     }
   },
 })

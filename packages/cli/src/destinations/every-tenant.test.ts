@@ -40,6 +40,7 @@ describe('an operator who names no tenant', () => {
     for (const words of [
       ['policies', 'list'],
       ['replay', 'list'],
+      ['secrets', 'list'],
     ]) {
       assert.match((await inPipe(words)).stderr, /^of tenant default only; others: --tenant <name>\n/)
       assert.equal((await inPipe([...words, '--tenant', 'beta'])).stderr, '')

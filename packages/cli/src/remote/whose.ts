@@ -24,9 +24,14 @@ export function ofTenant({ tenant = DEFAULT_TENANT }: Owned): string {
 }
 
 /** What is kept by tenant, and was read of one that nobody named: said where there are others. */
-export async function tellWhose({ client, tenant, terminal }: RemoteCall): Promise<void> {
-  if (tenant !== undefined || !(await hasOthers(client))) return
-  terminal.tell(`of tenant ${DEFAULT_TENANT} only; others: --tenant <name>\n`)
+export async function tellWhose(call: RemoteCall): Promise<void> {
+  if (call.tenant !== undefined || (await actedFor(call)) === undefined) return
+  call.terminal.tell(`of tenant ${DEFAULT_TENANT} only; others: --tenant <name>\n`)
+}
+
+/** Whose it is what is kept by tenant, where there are several: that of the one who was named, or of `default`. */
+export async function actedFor({ client, tenant }: RemoteCall): Promise<string | undefined> {
+  return tenant ?? ((await hasOthers(client)) ? DEFAULT_TENANT : undefined)
 }
 
 /** Whoever may not ask is of one tenant, and knows which. */
