@@ -77,12 +77,17 @@ export function decide(
 
   // A server that names a wait is never hurried, only kept waiting longer.
   const ownWaitMs = curve ? curveDelayMs(curve, policy, state, moment.roll) : delayMs(policy, state, moment.roll)
-  const askedMs = Math.max(0, outcome.retryAfterMs || 0)
-  const askedWaitMs = Math.ceil(askedMs + askedMs * RETRY_AFTER_SPREAD * (moment.roll || 0))
+  const askedWaitMs = spreadRetryAfterMs(outcome.retryAfterMs, moment.roll)
   const at = moment.now + Math.max(ownWaitMs, askedWaitMs)
   if (at + moment.expectedCallMs > deadlineOf(policy, state))
     return giveUp(askedWaitMs > ownWaitMs ? 'retry-after-too-long' : 'deadline')
   return { kind: 'retry', at, state: { ...state, attempt: state.attempt + 1, previousDelayMs: ownWaitMs } }
+}
+
+/** When to come back, for one of many who were asked to wait as long, as the die says. */
+export function spreadRetryAfterMs(retryAfterMs: number | undefined, roll: number): number {
+  const askedMs = Math.max(0, retryAfterMs || 0)
+  return Math.ceil(askedMs + askedMs * RETRY_AFTER_SPREAD * (roll || 0))
 }
 
 /** What is to be remembered of an operation whose first attempt began at `startedAt`. */

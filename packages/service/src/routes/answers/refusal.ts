@@ -1,4 +1,5 @@
 import type { Problem } from '@secondwind/resilience'
+import { spreadRetryAfterMs } from '@secondwind/resilience/rules'
 import type { TaskStatus } from '../../task/task.ts'
 import { redactProblem } from './redaction.ts'
 
@@ -129,9 +130,20 @@ export function problemDetails(
   }
 }
 
-/** Those who are turned away together must not come back together: up to twice as long, as the die says. */
-export function comeBackAfter(waitMs: number, roll: number): { readonly 'retry-after': string } {
-  return { 'retry-after': String(Math.ceil((waitMs * (1 + roll)) / 1_000)) }
+type ComeBack = { readonly 'retry-after': string }
+
+/** Those who are turned away together must not come back together. The wait is a guess: up to twice as long, as the die says. */
+export function comeBackAfter(waitMs: number, roll: number): ComeBack {
+  return retryAfter(waitMs * (1 + roll))
+}
+
+/** Where it is known how long it lasts nobody waits for much longer: spread as all are who keep to a `Retry-After`. */
+export function comeBackOnceOver(leftMs: number, roll: number): ComeBack {
+  return retryAfter(spreadRetryAfterMs(leftMs, roll))
+}
+
+function retryAfter(waitMs: number): ComeBack {
+  return { 'retry-after': String(Math.ceil(waitMs / 1_000)) }
 }
 
 /** What somebody else said, as a sentence of its own. */

@@ -179,6 +179,17 @@ describe('intake-off', () => {
     assert.equal((await ask('POST', '/retry-tasks', { body: TASK })).status, 201)
   })
 
+  it('that has an end asks to come back soon after it: a fifth later at the latest', async () => {
+    const served = await serve()
+    await created(served, { level: 'intake-off', forMs: 300_000, scope: { kind: 'all' }, reason: 'INC-2231' })
+    const asked = await Promise.all(
+      Array.from({ length: 20 }, () => served.ask('POST', '/retry-tasks', { body: TASK })),
+    )
+    const waits = asked.map(({ headers }) => Number(headers['retry-after']))
+    assert.ok(Math.min(...waits) >= 300 && Math.max(...waits) <= 360, String(waits))
+    assert.ok(new Set(waits).size > 10, 'nobody comes back with all the others')
+  })
+
   it('of a whole tenant turns bodies away, too: they are the largest thing that comes in', async () => {
     const served = await serve()
     const upload = () => served.ask('POST', '/bodies', { body: 'bytes', headers: { 'content-type': 'text/plain' } })

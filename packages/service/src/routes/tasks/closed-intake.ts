@@ -1,6 +1,6 @@
 import { endOf, isInForce, isInScope, queuesOf, reaches, type Control } from '../../task/control.ts'
 import { laneKey, type Lane } from '../../task/lane.ts'
-import { comeBackAfter, Refusal } from '../answers/refusal.ts'
+import { comeBackAfter, comeBackOnceOver, Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 
 /** Where nobody knows when it opens, or it is long until then: worth another look after so long. */
@@ -45,9 +45,11 @@ function isForWhole({ scope, tenant: owner }: Control, tenant: string): boolean 
 
 function intakeOff(control: Control, now: number, roll: number): Refusal {
   const leftMs = endOf(control) - now
-  const waitMs = leftMs === Infinity ? LOOK_AGAIN_MS : Math.min(leftMs, LATEST_LOOK_MS)
   return new Refusal('intake-off', {
     detail: `The kill switch is at intake-off ("${control.reason}"); keep what you have, and hand it over later.`,
-    headers: comeBackAfter(waitMs, roll),
+    headers:
+      leftMs === Infinity
+        ? comeBackAfter(LOOK_AGAIN_MS, roll)
+        : comeBackOnceOver(Math.min(leftMs, LATEST_LOOK_MS), roll),
   })
 }
