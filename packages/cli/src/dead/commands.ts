@@ -96,7 +96,7 @@ const listCommand: Command = remoteCommand({
       {
         listing: call.client.deadLetters.list(filter),
         idOf: ({ taskId }) => taskId,
-        tableOf: tasks => taskTable(tasks, { now: call.clock.now(), tenant: call.tenant }),
+        tableOf: tasks => taskTable(tasks, { now: call.clock.now(), tenant: call.tenant, areDead: true }),
         noun: 'dead letters',
       },
       tasks => {
@@ -145,7 +145,7 @@ async function show(call: RemoteCall): Promise<Answer> {
       line('last', sayWhen(cause.lastAt, now)),
       line('do', adviceFor(cause)),
       '',
-      showTable(taskTable(tasks, { now, tenant: cause.tenant }), page),
+      showTable(taskTable(tasks, { now, tenant: cause.tenant, areDead: true }), page),
     ].join('\n')
   }
   const [sample] = tasks

@@ -43,7 +43,7 @@ function destinationTable(destinations: readonly Destination[], { clock, tenant 
   const areClosed = destinations.every(({ breaker = 'closed' }) => breaker === 'closed')
   return {
     columns: [
-      { name: 'destination', isProse: true },
+      { name: 'destination', isAddress: true },
       { name: 'retries now', field: 'recentRetryShare', align: 'right' },
       { name: 'backlog', align: 'right' },
       { name: 'held by', field: 'hold' },
@@ -57,7 +57,7 @@ function destinationTable(destinations: readonly Destination[], { clock, tenant 
       { name: 'retryShare', isOnlyData: true },
       { name: 'limit', isOnlyData: true },
       { name: 'budgetBalance', isOnlyData: true },
-      tenantColumn(destinations, tenant),
+      { ...tenantColumn(destinations, tenant), isBelow: true },
     ],
     rows: destinations.map(one => [
       one.destination,

@@ -8,16 +8,18 @@ interface TableOf {
   readonly now: number
   /** Whose they are, where that was named. */
   readonly tenant?: string | undefined
+  /** All of them are: their status tells nothing. */
+  readonly areDead?: true
 }
 
 /** One line for each task: what it is, and what comes next. Where there is little room, where to and how it went: an id alone tells nothing. */
-export function taskTable(tasks: readonly RetryTask[], { now, tenant }: TableOf): Table {
+export function taskTable(tasks: readonly RetryTask[], { now, tenant, areDead }: TableOf): Table {
   return {
     columns: [
       { name: 'taskId' },
-      { name: 'status' },
-      { name: 'destination', isProse: true },
-      { name: 'last', field: 'errorCode', isProse: true, isSpare: true },
+      { name: 'status', ...(areDead && { isOnlyData: true }) },
+      { name: 'destination', isBelow: true },
+      { name: 'last', field: 'errorCode', isProse: true, isBelow: true },
       { name: 'attempts', field: 'attemptNumber', align: 'right', dropOrder: 4 },
       { name: 'next', field: 'nextAttemptAt', dropOrder: 5 },
       { name: 'ended', field: 'endedAt', dropOrder: 3 },
@@ -27,7 +29,7 @@ export function taskTable(tasks: readonly RetryTask[], { now, tenant }: TableOf)
       { name: 'reason', isOnlyData: true },
       { name: 'createdAt', isOnlyData: true },
       { name: 'waits', isOnlyData: true },
-      tenantColumn(tasks, tenant),
+      { ...tenantColumn(tasks, tenant), isBelow: true },
     ],
     rows: tasks.map(task => [
       task.taskId,

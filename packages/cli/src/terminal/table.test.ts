@@ -56,13 +56,38 @@ describe('a table', () => {
     ])
   })
 
-  it('spares at last what it can, where broken words are still too wide', () => {
+  it('puts below each row what may stand there, where broken words are still too wide', () => {
     const table: Table = {
-      columns: [{ name: 'id' }, { name: 'last', isProse: true, isSpare: true }],
-      rows: [['0123456789', 'http-503 of the target']],
+      columns: [
+        { name: 'id' },
+        { name: 'last', isProse: true, isBelow: true },
+        { name: 'calls', align: 'right', dropOrder: 1 },
+      ],
+      rows: [
+        ['0123456789', 'http-503 of it', 3],
+        ['1123456789', '', 4],
+      ],
     }
-    assert.deepEqual(showTable(table, page(20)).split('\n')[0], 'ID          LAST')
-    assert.deepEqual(showTable(table, page(19)).split('\n'), ['ID', '0123456789'])
+    assert.deepEqual(showTable(table, page(22)).split('\n')[0], 'ID          LAST')
+    assert.deepEqual(showTable(table, page(19)).split('\n'), [
+      'ID          CALLS',
+      '  LAST',
+      '0123456789      3',
+      '  http-503 of it',
+      '1123456789      4',
+    ])
+  })
+
+  it('breaks an address behind its scheme, and never a host or a port', () => {
+    const table: Table = {
+      columns: [{ name: 'destination', isAddress: true }, { name: 'held by' }],
+      rows: [['http://127.0.0.1:22100', 'paused']],
+    }
+    assert.deepEqual(showTable(table, page(26)).split('\n').slice(1), [
+      'DESTINATION      BY',
+      'http://          paused',
+      '127.0.0.1:22100',
+    ])
   })
 
   it('has words for people, and a number, a unit and what is too much for a page for programs', () => {

@@ -16,8 +16,10 @@ export interface Column {
   readonly dropOrder?: number
   /** Words, which may stand in several lines when there is nothing to leave out. */
   readonly isProse?: true
-  /** Left out where all that can be broken is broken, and it is still too wide. */
-  readonly isSpare?: true
+  /** An address, which is broken between its scheme and its host alone: half a port is another one. */
+  readonly isAddress?: true
+  /** In a line of its own below each row, where all that can be broken is broken and the table is still too wide. */
+  readonly isBelow?: true
   /** Too much for a page; other programs get it. */
   readonly isOnlyData?: true
 }
@@ -39,15 +41,35 @@ const GAP = '  '
 
 /** For people: as wide as it needs to be, and never wider than the page, for whose sake columns are left out. */
 export function showTable(table: Table, page: Page): string {
-  const { heading, rows, columns } = fit(pageOf(table, page), page.columns)
-  const widths = widthsOf({ heading, rows, columns })
+  const [first, ...more] = layersOf(pageOf(table, page), page.columns)
+  const layers = [drawn(first!, ''), ...more.map(layer => drawn(layer, GAP))]
+  const linesOfRow = (index: number): string[] => layers.flatMap(({ rows }) => rows[index]!).filter(line => line !== '')
+  return [
+    ...layers.flatMap(({ heading }) => heading.map(line => page.colors.dim(line))),
+    ...table.rows.flatMap((_, index) => linesOfRow(index)),
+  ].join('\n')
+}
+
+/** All in one where that fits; else what may stand below each row does. */
+function layersOf(table: PageTable, width: number): readonly PageTable[] {
+  const one = fit(table, width)
+  if (isWithin(one, width) || !table.columns.some(({ isBelow }) => isBelow)) return [one]
+  const [above, below] = [withColumns(table, ({ isBelow }) => !isBelow), withColumns(table, ({ isBelow }) => !!isBelow)]
+  return [fit(above, width), fit(below, width - GAP.length)]
+}
+
+function drawn(
+  table: PageTable,
+  indent: string,
+): { readonly heading: readonly string[]; readonly rows: readonly (readonly string[])[] } {
+  const { heading, rows, columns } = table
+  const widths = widthsOf(table)
   const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, index) => pad(cell, widths[index] ?? 0, columns[index]?.align ?? 'left'))
-      .join(GAP)
-      .trimEnd()
-  const lines = heading.filter(cells => cells.some(cell => cell !== ''))
-  return [...lines.map(cells => page.colors.dim(line(cells))), ...rows.map(line)].join('\n')
+    `${indent}${cells.map((cell, index) => pad(cell, widths[index] ?? 0, columns[index]?.align ?? 'left')).join(GAP)}`.trimEnd()
+  return {
+    heading: heading.filter(cells => cells.some(cell => cell !== '')).map(line),
+    rows: rows.map(lines => lines.map(line)),
+  }
 }
 
 /** What a page shows of it: words only. */
@@ -55,13 +77,14 @@ interface PageTable {
   readonly columns: readonly Column[]
   /** In one line, or in two where that makes the table fit. */
   readonly heading: readonly (readonly string[])[]
-  readonly rows: readonly (readonly string[])[]
+  /** Each as the lines that it takes. */
+  readonly rows: readonly (readonly (readonly string[])[])[]
 }
 
 function pageOf(table: Table, { isAscii }: Page): PageTable {
   const { columns, heading, rows } = wordsOf(table)
   const line = (cells: readonly string[]): readonly string[] => (isAscii ? cells.map(plain) : cells)
-  return { columns, heading: [line(heading.map(name => name.toUpperCase()))], rows: rows.map(line) }
+  return { columns, heading: [line(heading.map(name => name.toUpperCase()))], rows: rows.map(row => [line(row)]) }
 }
 
 /** What people read of it: words, without what is only for other programs. */
@@ -79,24 +102,33 @@ export function wordsOf({ columns, rows }: Table): {
   }
 }
 
-/** Headings in two lines come first, then columns that may be missing, then cells of several lines, and what can be spared at last. */
+/** Headings in two lines come first, then columns that may be missing, and cells of several lines at last. */
 function fit(table: PageTable, width: number): PageTable {
-  if (totalOf(widthsOf(table)) <= width) return table
+  if (isWithin(table, width)) return table
   if (table.heading.length === 1) return fit({ ...table, heading: inTwoLines(table) }, width)
   // First of all what is empty in every row.
   const order = table.columns.map(({ dropOrder = Infinity }, index) =>
-    dropOrder < Infinity && table.rows.every(row => row[index] === '') ? -1 : dropOrder,
+    dropOrder < Infinity && table.rows.every(([row]) => row?.[index] === '') ? -1 : dropOrder,
   )
   const first = Math.min(...order)
-  if (first < Infinity) return fit(withoutColumn(table, order.indexOf(first)), width)
-  const broken = inLines(table, width)
-  const spare = table.columns.findIndex(({ isSpare }) => isSpare)
-  return spare < 0 || totalOf(widthsOf(broken)) <= width ? broken : fit(withoutColumn(table, spare), width)
+  if (first < Infinity)
+    return fit(
+      withColumns(table, (_, index) => index !== order.indexOf(first)),
+      width,
+    )
+  return inLines(table, width)
 }
 
-function withoutColumn({ columns, heading, rows }: PageTable, dropped: number): PageTable {
-  const without = <T>(cells: readonly T[]): T[] => cells.filter((_, index) => index !== dropped)
-  return { columns: without(columns), heading: heading.map(without), rows: rows.map(without) }
+function isWithin(table: PageTable, width: number): boolean {
+  return totalOf(widthsOf(table)) <= width
+}
+
+function withColumns(
+  { columns, heading, rows }: PageTable,
+  isKept: (column: Column, index: number) => boolean,
+): PageTable {
+  const kept = <T>(cells: readonly T[]): T[] => cells.filter((_, index) => isKept(columns[index]!, index))
+  return { columns: kept(columns), heading: heading.map(kept), rows: rows.map(lines => lines.map(kept)) }
 }
 
 /** Broken at the space nearest to the middle; what has none stays in the lower line. */
@@ -114,33 +146,46 @@ const LEAST_PROSE = 10
 
 /** The widest words are broken until all fits, or until none can be broken any more. */
 function inLines(table: PageTable, width: number): PageTable {
-  const { columns, heading } = table
-  const least = columns.map((_, index) => Math.max(LEAST_PROSE, ...heading.map(cells => cells[index]?.length ?? 0)))
+  const { columns, heading, rows } = table
+  const cellsOf = (index: number): string[] => rows.flatMap(lines => lines.map(cells => cells[index] ?? ''))
+  const least = columns.map(({ isAddress }, index) => {
+    const whole = isAddress ? cellsOf(index).flatMap(cell => cell.split(BEHIND_SCHEME)) : []
+    return Math.max(LEAST_PROSE, ...[...heading.map(cells => cells[index] ?? ''), ...whole].map(({ length }) => length))
+  })
+  const canBreak = columns.map(({ isProse, isAddress }) => isProse ?? isAddress ?? false)
   const widths = widthsOf(table)
   for (let excess = totalOf(widths) - width; excess > 0; excess--) {
-    const broken = widths.map((own, index) => (columns[index]?.isProse && own > least[index]! ? own : 0))
+    const broken = widths.map((own, index) => (canBreak[index] && own > least[index]! ? own : 0))
     const widest = Math.max(...broken)
     if (widest === 0) break
     widths[broken.indexOf(widest)]!--
   }
-  return { ...table, rows: table.rows.flatMap(row => linesOf(row, widths)) }
+  const breaks = columns.map(({ isAddress }) => (isAddress ? addressBrokenAt : brokenAt))
+  return { ...table, rows: rows.map(lines => lines.flatMap(row => linesOf(row, widths, breaks))) }
 }
 
+type Break = (cell: string, width: number) => readonly string[]
+
 /** A row as the lines that it takes. */
-function linesOf(row: readonly string[], widths: readonly number[]): string[][] {
-  const cells = row.map((cell, index) => brokenAt(cell, widths[index]!))
+function linesOf(row: readonly string[], widths: readonly number[], breaks: readonly Break[]): string[][] {
+  const cells = row.map((cell, index) => breaks[index]!(cell, widths[index]!))
   const lines = Math.max(...cells.map(({ length }) => length))
   return Array.from({ length: lines }, (_, line) => cells.map(cell => cell[line] ?? ''))
 }
 
 /** Between words, and within one that is longer than a line. */
-function brokenAt(cell: string, width: number): string[] {
+const brokenAt: Break = (cell, width) => {
   const pieces = cell.replaceAll(new RegExp(`(\\S{${width}})(?=\\S)`, 'g'), '$1 ')
   return wrap(pieces, width).split('\n')
 }
 
+const BEHIND_SCHEME = /(?<=:\/\/)/
+
+const addressBrokenAt: Break = (cell, width) => (cell.length <= width ? [cell] : cell.split(BEHIND_SCHEME))
+
 function widthsOf({ columns, heading, rows }: PageTable): number[] {
-  return columns.map((_, index) => Math.max(...[...heading, ...rows].map(row => row[index]?.length ?? 0)))
+  const lines = [...heading, ...rows.flat()]
+  return columns.map((_, index) => Math.max(...lines.map(row => row[index]?.length ?? 0)))
 }
 
 function totalOf(widths: readonly number[]): number {
