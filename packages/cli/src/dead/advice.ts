@@ -1,10 +1,18 @@
 import type { Cause } from '@secondwind/client'
 
+type Died = Pick<Cause, 'reason' | 'errorCode'>
+
 /** What is usually done about a cause. */
-export function adviceFor({ reason, errorCode = '' }: Pick<Cause, 'reason' | 'errorCode'>): string {
-  if (reason === 'permanent' || reason === 'not-idempotent') return 'mend the request, then submit it anew'
-  if (reason === 'deadline') return 'replay: time begins anew'
-  if (reason === 'body-missing') return 'upload its body again (bodies put), then replay'
-  if (errorCode.startsWith('http-4') && errorCode !== 'http-429') return 'mend the request, then submit it anew'
+export function adviceFor(cause: Died): string {
+  if (isMended(cause)) return 'mend the request, then submit it anew'
+  if (cause.reason === 'deadline') return 'replay: time begins anew'
+  if (cause.reason === 'body-missing') return 'upload its body again (bodies put), then replay'
   return 'see that the target is back, probe one, then replay'
+}
+
+/** The request is at fault: sent again as it is, it would die of the same. */
+export function isMended({ reason, errorCode = '' }: Died): boolean {
+  if (reason === 'permanent' || reason === 'not-idempotent') return true
+  const isItsTime = reason === 'deadline' || reason === 'body-missing'
+  return !isItsTime && errorCode.startsWith('http-4') && errorCode !== 'http-429'
 }

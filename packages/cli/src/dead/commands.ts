@@ -9,7 +9,7 @@ import { sayCount } from '../output/say-count.ts'
 import { sayWhen, whenCell } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS, listProblems, readItems } from '../remote/listing.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
-import { ofTenant, tenantColumn } from '../remote/whose.ts'
+import { ofTenant, tenantColumn, whoseFlag } from '../remote/whose.ts'
 import { labelled, type Page } from '../terminal/page.ts'
 import { showTable, type Table } from '../terminal/table.ts'
 import { lastAnswer } from '../tasks/answers.ts'
@@ -17,7 +17,7 @@ import { taskTable } from '../tasks/task-table.ts'
 import { CAUSE_OPTION, DESTINATION_OPTION } from '../tasks/which-tasks.ts'
 import { tellSlip } from '../destinations/never-used.ts'
 import { standingOrders } from '../destinations/standing-orders.ts'
-import { adviceFor } from './advice.ts'
+import { adviceFor, isMended } from './advice.ts'
 
 interface DeadFilter {
   readonly destination?: string
@@ -154,6 +154,9 @@ async function show(call: RemoteCall): Promise<Answer> {
     show: shown,
     next: [
       ...(sample === undefined ? [] : [typed('tasks', 'attempts', sample.taskId), ...(await probeWith(sample, call))]),
+      ...(isMended(cause) || cause.count < 2
+        ? []
+        : [typed('replay', 'plan', '--cause-id', causeId, ...whoseFlag(cause, call.tenant))]),
       typed('dead', 'list', '--cause-id', causeId),
     ],
   }

@@ -52,4 +52,22 @@ describe('dead letters', () => {
     assert.match(adviceFor({ reason: 'attempts', errorCode: 'http-429' }), /probe one, then replay$/)
     assert.match(adviceFor({ reason: 'deadline' }), /^replay/)
   })
+
+  it('lead from a probe that came through to the replay of the others, of their cause if that is one', async () => {
+    const { client, url, atTerminal } = await aService()
+    await client.policies.put({ policyId: 'once', maxAttempts: 1 })
+    const dies = async (path: string): Promise<string> => {
+      const task = await client.tasks.enqueue({ targetUrl: `${url}/_flaky/${path}`, policyId: 'once' })
+      return (await client.waitFor(task.taskId)).taskId
+    }
+    const [first, second] = [await dies('503?a'), await dies('503?b')]
+    const [cause] = (await client.deadLetters.groups().page()).items
+    const plan = `secondwind replay plan --cause-id ${cause!.causeId} --url`
+    assert.match((await atTerminal(['dead', 'show', cause!.causeId])).stderr, new RegExp(plan))
+    const probed = await atTerminal(['tasks', 'replay', first, '--wait', '30s'])
+    assert.match(probed.stdout, /It succeeded\./)
+    assert.match(probed.stderr, new RegExp(`try {2}${plan}`))
+    const last = await atTerminal(['tasks', 'replay', second, '--wait', '30s'])
+    assert.doesNotMatch(last.stderr, /replay plan/, 'no other is dead')
+  })
 })

@@ -23,6 +23,11 @@ export function ofTenant({ tenant = DEFAULT_TENANT }: Owned): string {
   return tenant === DEFAULT_TENANT ? '' : ` of ${tenant}`
 }
 
+/** For a command that acts for one tenant: whose it is, where nobody has named another than `default`. */
+export function whoseFlag({ tenant = DEFAULT_TENANT }: Owned, named: string | undefined): readonly string[] {
+  return named !== undefined || tenant === DEFAULT_TENANT ? [] : ['--tenant', tenant]
+}
+
 /** What is kept by tenant, and was read of one that nobody named: said where there are others. */
 export async function tellWhose(call: RemoteCall): Promise<void> {
   if (call.tenant !== undefined || (await actedFor(call)) === undefined) return

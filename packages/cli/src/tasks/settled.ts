@@ -1,6 +1,7 @@
 import { WaitDeadlineError, type RetryTask } from '@secondwind/client'
 import { sayMs } from '@secondwind/lab'
 import type { Answer, Option } from '../command.ts'
+import { replayOthers } from '../dead/replay-others.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { duration, optional, type Reader } from '../input/read-options.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
@@ -50,7 +51,11 @@ export async function answerOnceSettled(
       : isLate
         ? `It has not come to anything within ${sayMs(waitMs)}; it goes on.`
         : `It did not succeed${task.endedAt === undefined ? ' at this attempt; it goes on' : ''}.`,
-    next: hasFailed ? lookWhy(task, call) : nextFor(task, call, await holdOf(client, task)),
+    next: [
+      // A dead letter that came through was the probe for those that died with it.
+      ...(isDone && task.generation > 1 ? await replayOthers(task, call) : []),
+      ...(hasFailed ? lookWhy(task, call) : nextFor(task, call, await holdOf(client, task))),
+    ],
     exitCode: isDone ? EXIT_CODES.done : EXIT_CODES.no,
   }
 }
