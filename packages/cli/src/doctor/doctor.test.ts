@@ -8,11 +8,12 @@ import { describe, it, onTestFinished } from 'vitest'
 import { inPipe } from '../command-line.test-kit.ts'
 import { anAnswer, aService } from '../remote/service.test-kit.ts'
 import { checkDisk, checkFileSystem, checkRoom, checkSync } from './data-directory.ts'
-import type { Finding } from './finding.ts'
+import type { Finding, Level } from './finding.ts'
 import { checkDescriptors } from './machine.ts'
 import { checkClock, checkDestinations, checkPolicies, checkVersion } from './service.ts'
 
 interface Report {
+  readonly counts: { readonly [level in Level]: number }
   readonly findings: readonly Finding[]
   readonly verdict: string
 }
@@ -25,7 +26,7 @@ function aDirectory(mode = 0o700): string {
 }
 
 /** What was found at this check. */
-const levelOf = ({ findings }: Report, check: string): string | undefined =>
+const levelOf = ({ findings }: Pick<Report, 'findings'>, check: string): string | undefined =>
   findings.find(finding => finding.check === check)?.level
 
 const reportOf = (stdout: string): Report => JSON.parse(stdout) as Report
@@ -52,7 +53,7 @@ describe('secondwind doctor', () => {
     )
     const people = await atTerminal([...words, '--strict'], { columns: 120 })
     assert.equal(people.exitCode, 6)
-    assert.match(people.stdout, /! warn {2}permissions {3}Others on this machine .*\n +do {2}chmod 700 /)
+    assert.match(people.stdout, /! warn {5}permissions {3}Others on this machine .*\n +do {2}chmod 700 /)
     assert.match(people.stdout, /\n\n\d+ ok, \d+ to look at, 0 bad\.\n$/)
   })
 
@@ -186,9 +187,13 @@ describe('secondwind doctor', () => {
 
   it('judges no directory that is perhaps not the one of the service', async () => {
     const { url, inPipe: atService } = await aService()
-    const { findings } = reportOf((await atService(['doctor', '--json'])).stdout)
-    assert.match(findings.find(({ check }) => check === 'data')!.say, new RegExp(`^Where ${url} keeps its data`))
-    assert.equal(levelOf({ findings, verdict: '' }, 'disk'), undefined)
+    const { findings, counts, verdict } = reportOf((await atService(['doctor', '--json'])).stdout)
+    const found = findings.find(({ check }) => check === 'data')!
+    assert.match(found.say, new RegExp(`^Where ${url} keeps its data`))
+    assert.deepEqual([found.level, counts.skipped], ['skipped', 1], 'what was not looked at is not ok')
+    assert.match(verdict, /^\d+ ok, \d+ to look at, \d+ bad, 1 skipped\.$/)
+    assert.equal(findings.filter(({ level }) => level === 'ok').length, counts.ok)
+    assert.equal(levelOf({ findings }, 'disk'), undefined)
   })
 
   it('mentions files with a key that others can read', async () => {
@@ -303,8 +308,9 @@ describe('a finding is ok, worth a look, or bad', () => {
       'The breaker of https://a.example is open: breaker-open, for another 20 s. 2 wait for it.',
     )
     const recent = { windowMs: 60_000, attempts: 100, retryShare: 0.8 }
+    const backlog = 5
     const lastFailure = { at: 999_000, taskId: 'a', attemptNumber: 2, outcome: 'transient' } as const
-    assert.deepEqual(levels(checkDestinations([{ ...calm, recent, lastFailure }], 1_000_000, typed)), [
+    assert.deepEqual(levels(checkDestinations([{ ...calm, backlog, recent, lastFailure }], 1_000_000, typed)), [
       'ok',
       'warn',
       'ok',

@@ -13,7 +13,7 @@ import { labelled, type Page } from '../terminal/page.ts'
 import type { Table } from '../terminal/table.ts'
 import { VERSION } from '../version.ts'
 import { checkDataDirectory } from './data-directory.ts'
-import { bad, ok, warn, worstOf, type Finding, type Level } from './finding.ts'
+import { bad, ok, skipped, warn, worstOf, type Finding, type Level } from './finding.ts'
 import { checkKeyFiles } from './key-files.ts'
 import { checkMachine } from './machine.ts'
 import { checkServed, isServedBy, type Asked } from './served-by.ts'
@@ -55,13 +55,23 @@ async function examine({ options }: Call): Promise<Answer> {
   ]
   const worst = worstOf(findings)
   const count = (level: Level): number => findings.filter(finding => finding.level === level).length
+  const counts = { ok: count('ok'), warn: count('warn'), bad: count('bad'), skipped: count('skipped') }
   return {
-    data: { findings },
+    data: { counts, findings },
     table: tableOf(findings),
     show: page => findings.map(finding => showFinding(finding, page)).join('\n'),
-    verdict: `${count('ok')} ok, ${count('warn')} to look at, ${count('bad')} bad.`,
+    verdict: sayCounts(counts),
     exitCode: worst === 'bad' || (strict && worst === 'warn') ? EXIT_CODES.no : EXIT_CODES.done,
   }
+}
+
+function sayCounts({
+  ok: good,
+  warn: doubtful,
+  bad: wrong,
+  skipped: unseen,
+}: { readonly [level in Level]: number }): string {
+  return `${good} ok, ${doubtful} to look at, ${wrong} bad${unseen === 0 ? '' : `, ${unseen} skipped`}.`
 }
 
 function checkSettings(problems: readonly Problem[] | undefined, bind: readonly Finding[]): readonly Finding[] {
@@ -107,7 +117,7 @@ async function checkDirectory(options: GivenOptions, config: ServiceConfig, aske
   const isNamed = isTyped || data !== DEFAULT_CONFIG.data
   const isUsual = new URL(url).origin === new URL(urlOf(config)).origin
   if (!isNamed && (!isUsual || isServedBy(asked, holding) === false))
-    return [ok('data', `Where ${url} keeps its data is not known here, and was not looked at: --data says where.`)]
+    return [skipped('data', `Where ${url} keeps its data is not known here, and was not looked at: --data says where.`)]
   const lookAt = (holder: string): string =>
     typed(['doctor', '--data', data, ...retyped({ ...options, url: holder }, CONNECTION_OPTIONS)])
   return [...checkServed({ directory, holding, asked, lookAt }), ...checkDataDirectory(directory)]
@@ -126,13 +136,13 @@ function examineService(
   })
 }
 
-const GLYPHS: { readonly [level in Level]: string } = { ok: '✓', warn: '!', bad: '✕' }
-const PAINTS = { ok: 'green', warn: 'yellow', bad: 'red' } as const
-const LABEL_WIDTH = 22
+const GLYPHS: { readonly [level in Level]: string } = { ok: '✓', warn: '!', bad: '✕', skipped: '·' }
+const PAINTS = { ok: 'green', warn: 'yellow', bad: 'red', skipped: 'dim' } as const
+const LABEL_WIDTH = 25
 
 function showFinding({ level, check, say, next }: Finding, { columns, colors }: Page): string {
   const paint = colors[PAINTS[level]]
-  const label = `${GLYPHS[level]} ${level.padEnd(4)}  ${check}`
+  const label = `${GLYPHS[level]} ${level.padEnd('skipped'.length)}  ${check}`
   const lines = labelled(label, say, { columns, width: LABEL_WIDTH })
   // Painted afterwards: colours have no width.
   const painted = lines.replace(/^(\S \S+)/, paint('$1'))

@@ -9,13 +9,15 @@ export interface Finding {
   readonly next?: string
 }
 
-export type Level = 'ok' | 'warn' | 'bad'
+/** `skipped`: it was not looked at, which is no good news and no bad. */
+export type Level = 'skipped' | 'ok' | 'warn' | 'bad'
 
 export const ok = (check: string, say: string): Finding => ({ check, level: 'ok', say })
+export const skipped = (check: string, say: string): Finding => ({ check, level: 'skipped', say })
 export const warn = (check: string, say: string, next: string): Finding => ({ check, level: 'warn', say, next })
 export const bad = (check: string, say: string, next: string): Finding => ({ check, level: 'bad', say, next })
 
-const LEVELS: readonly Level[] = ['ok', 'warn', 'bad']
+const LEVELS: readonly Level[] = ['skipped', 'ok', 'warn', 'bad']
 
 export function worstOf(findings: readonly Finding[]): Level {
   return LEVELS.findLast(level => findings.some(finding => finding.level === level)) ?? 'ok'
