@@ -24,8 +24,17 @@ describe('an outage, by the command line alone', () => {
       assert.equal(exitCode, 0, `${words.join(' ')}: ${stderr}`)
       return JSON.parse(stdout) as Answer
     }
-    const submit = (key: string): Promise<RetryTask> =>
-      done<RetryTask>('tasks', 'submit', `${url}/capture`, '--policy-id', 'payments', '--idempotency-key', key)
+    const submit = (key: string, ...flags: string[]): Promise<RetryTask> =>
+      done<RetryTask>(
+        'tasks',
+        'submit',
+        `${url}/capture`,
+        '--policy-id',
+        'payments',
+        '--idempotency-key',
+        key,
+        ...flags,
+      )
 
     // A hasty policy, and a breaker that somebody had switched off: a storm.
     const hasty = '{"policyId":"payments","maxAttempts":4,"initialDelayMs":50,"maxDelayMs":100}'
@@ -33,7 +42,9 @@ describe('an outage, by the command line alone', () => {
     await submit('order-0')
     await done('destinations', 'breaker', url, '--set', 'closed')
     const keys = Array.from({ length: 11 }, (_, index) => `order-${index + 1}`)
-    const tasks = await Promise.all(keys.map(submit))
+    const tasks = await Promise.all(keys.map(key => submit(key)))
+    // Others wait behind them: without any it would be over.
+    for (const key of ['later-1', 'later-2', 'later-3']) await submit(key, '--delay', '1h')
     for (const { taskId } of tasks) assert.equal((await inPipe(['tasks', 'watch', taskId])).exitCode, 6)
 
     // It is seen.

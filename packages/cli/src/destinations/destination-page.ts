@@ -144,7 +144,7 @@ function factsOf(one: Destination, now: number): readonly Fact[] {
     ['first due', one.oldestDueAt === undefined ? undefined : sayWhen(one.oldestDueAt, now)],
     ...recentFacts(one.recent),
     ['attempts', `${one.attempts}, of which ${sayShare(one.retryShare)} retries`],
-    ['amplification', sayAmplification(one.amplification)],
+    ['amplification', firstAttempts(one) < ENOUGH_FIRST ? undefined : sayAmplification(one.amplification)],
     ['succeeded', String(one.succeeded)],
     ['exhausted', String(one.exhausted)],
     ['cancelled', String(one.cancelled)],
@@ -160,12 +160,27 @@ function sayInFlight({ inFlight, limit, hold }: Destination): string {
 /** What retrying costs now: what there ever was, below, says nothing of this hour. */
 function recentFacts(recent: Destination['recent']): readonly Fact[] {
   if (recent === undefined) return []
-  const { windowMs, attempts, retryShare, amplification } = recent
+  return [[`last ${sayMs(recent.windowMs)}`, sayRecent(recent)]]
+}
+
+/** Over fewer a multiple says nothing: one first attempt, whose retries and those of older tasks follow, makes it hundreds. */
+const ENOUGH_FIRST = 10
+
+function firstAttempts({ attempts, retryShare }: Pick<Destination, 'attempts' | 'retryShare'>): number {
+  return Math.round(attempts * (1 - retryShare))
+}
+
+function sayRecent(recent: NonNullable<Destination['recent']>): string {
+  const { attempts, retryShare, amplification } = recent
+  const [sent, first] = [sayCount(attempts, 'attempt'), firstAttempts(recent)]
+  if (attempts === 0) return sent
+  if (first === 0) return `${sent}, all of them retries: no first attempts`
+  if (first < ENOUGH_FIRST) {
+    const retries = attempts - first
+    return `${sent}: ${sayCount(first, 'first attempt')}, ${retries.toLocaleString('en')} ${retries === 1 ? 'retry' : 'retries'}`
+  }
   const load = sayAmplification(amplification)
-  const cost = load === undefined ? '' : `; ${load}`
-  return [
-    [`last ${sayMs(windowMs)}`, `${sayCount(attempts, 'attempt')}, of which ${sayShare(retryShare)} retries${cost}`],
-  ]
+  return `${sent}, of which ${sayShare(retryShare)} retries${load === undefined ? '' : `; ${load}`}`
 }
 
 function sayAmplification(amplification: number | undefined): string | undefined {

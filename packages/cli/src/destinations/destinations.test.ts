@@ -26,7 +26,7 @@ describe('destinations', () => {
     const { stdout } = await type(['destinations', 'get', url])
     assert.match(
       stdout.replaceAll(/\s+/g, ' '),
-      /last 1 min 2 attempts, of which 50 % retries; 2 × the load of first attempts attempts 2, of which 50 % retries/,
+      /last 1 min 2 attempts: 1 first attempt, 1 retry attempts 2, of which 50 % retries succeeded 1 /,
     )
     const unknown = await inPipe(['destinations', 'get', 'nobody'])
     assert.deepEqual([unknown.exitCode, unknown.stderr.includes('error destination-not-found')], [3, true])
@@ -145,6 +145,8 @@ describe('a storm', () => {
   const lately = (attempts: number, retryShare: number) => ({
     recent: { windowMs: 60_000, attempts, retryShare },
     lastFailure,
+    backlog: 2,
+    inFlight: 1,
   })
 
   it('is where most retries are, among destinations whose attempts are enough to tell', () => {
@@ -168,6 +170,12 @@ describe('a storm', () => {
     const back = { ...calm, ...lately(100, 0.8) }
     assert.notEqual(stormOf([back], lastFailure.at + 9_999), undefined)
     assert.equal(stormOf([back], lastFailure.at + 10_000), undefined)
+  })
+
+  it('is over when all but one or two have ended: nothing is left that could weigh on anybody', () => {
+    const given = { ...calm, ...lately(203, 1), exhausted: 200 }
+    assert.notEqual(stormOf([given], now), undefined)
+    assert.equal(stormOf([{ ...given, inFlight: 0, backlog: 1 }], now), undefined)
   })
 
   it('is answered with a pause that has an end', async () => {

@@ -8,6 +8,9 @@ const STORM_SHARE = 0.3
 /** Where no call has failed for so long, the retries of the last minute are those that brought it back. */
 const CALM_MS = 10_000
 
+/** One or two that are left, where all others have ended, weigh on nobody any more. */
+const ENOUGH_LEFT = 3
+
 export interface Storm {
   readonly destination: string
   readonly say: string
@@ -17,6 +20,7 @@ export interface Storm {
 export function stormOf(destinations: readonly Destination[], now: number): Storm | undefined {
   const [worst] = destinations
     .filter(({ lastFailure }) => lastFailure !== undefined && now - lastFailure.at < CALM_MS)
+    .filter(({ inFlight, backlog }) => inFlight + backlog >= ENOUGH_LEFT)
     .flatMap(({ destination, backlog, recent }) => (recent === undefined ? [] : [{ destination, backlog, ...recent }]))
     .filter(({ attempts, retryShare }) => attempts >= ENOUGH_ATTEMPTS && retryShare >= STORM_SHARE)
     .toSorted((one, other) => other.retryShare * other.attempts - one.retryShare * one.attempts)
