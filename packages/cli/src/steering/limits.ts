@@ -74,14 +74,32 @@ async function showLimits(call: RemoteCall): Promise<Answer> {
     const limits = sayLimits(set?.limits)
     return limits === undefined ? [] : [`${whose}${limits}`]
   })
+  const usual = sayLimits(usualBeside(sets.map(([, set]) => set?.limits ?? {})))
   return {
     data: destination,
     show: await destinationPage(destination, call),
     verdict:
       words.length === 0
-        ? `${nameOf(destination)} has no limits of its own: those of every destination hold.`
-        : `${nameOf(destination)} is limited: ${words.join('; ')}. Where two are set the stricter holds.`,
+        ? `${nameOf(destination)} has no limits of its own: those of every destination hold: ${usual}.`
+        : `${nameOf(destination)} is limited: ${words.join('; ')}. Where two are set the stricter holds.${usual === undefined ? '' : ` Besides, as for every destination: ${usual}.`}`,
     next: takeOff(destination, call),
+  }
+}
+
+/** What holds for every destination, but for what is set for this one. */
+function usualBeside(sets: readonly DestinationLimits[]): DestinationLimits {
+  const { failureRate, minCalls, openMs } = DEFAULT_LANE.breaker
+  const set = Object.assign({}, ...sets) as DestinationLimits
+  const breakerSet = Object.assign({}, ...sets.map(({ breaker }) => breaker)) as NonNullable<
+    DestinationLimits['breaker']
+  >
+  const breaker = Object.fromEntries(
+    Object.entries({ failureRate, minCalls, openMs }).filter(([field]) => !Object.hasOwn(breakerSet, field)),
+  )
+  return {
+    ...(set.concurrency === undefined && { concurrency: DEFAULT_LANE.limit }),
+    ...(!isEmpty(breaker) && { breaker }),
+    ...(set.budget === undefined && { budget: USUAL_BUDGET }),
   }
 }
 

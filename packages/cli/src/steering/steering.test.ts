@@ -117,7 +117,7 @@ describe('a destination', () => {
     const shown = await atTerminal(['destinations', 'limits', 'payments'])
     assert.match(
       oneLine(shown.stdout),
-      /payments is limited: 5 at once, 20\/s, breaker for 1 min at first, retries 5 %/,
+      /payments is limited: 5 at once, 20\/s, breaker for 1 min at first, retries 5 % .*Besides, as for every destination: breaker at 50 % of at least 20 calls\./,
     )
     assert.match(shown.stderr, /--concurrency none --rate none --breaker-open none --retry-budget none/)
     assert.deepEqual((await client.destinations.get(url)).settings, before.settings, 'nothing was written')
@@ -128,6 +128,10 @@ describe('a destination', () => {
     await type('--concurrency', 'none', '--breaker-open', 'none')
     const after = await client.destinations.get(url)
     assert.deepEqual([after.name, after.settings?.limits, after.settings?.limitsBy], ['payments', undefined, undefined])
+    assert.match(
+      oneLine((await type()).stdout),
+      /those of every destination hold: 100 at once, breaker at 50 % of at least 20 calls for 30 s at first, retries 10 % of first attempts, 100 in 10 s always\./,
+    )
     assert.match(
       (await type('--rate', 'off')).stderr,
       /--rate must be a rate such as 300\/s; or none, which takes it off/,
