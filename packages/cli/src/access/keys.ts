@@ -1,7 +1,7 @@
 import type { Key, Scope } from '@secondwind/client'
 import type { Answer, Argument, Command, Option } from '../command.ts'
 import { confirm, YES_OPTION } from '../input/confirm.ts'
-import { instant } from '../input/read-instant.ts'
+import { instantToCome } from '../input/read-instant.ts'
 import { duration, isOn, oneOf, optional, readOptions, text, type Reader } from '../input/read-options.ts'
 import { quoted, retyped, typed } from '../input/typed.ts'
 import { sayWhen, whenCell } from '../output/say-time.ts'
@@ -118,7 +118,7 @@ async function create({ client, options, clock, hasKey }: RemoteCall): Promise<A
     scope: scopes,
     name: optional(text()),
     operator: isOn,
-    expires: optional(instant(clock.now(), 'ahead')),
+    expires: optional(instantToCome(clock.now())),
   })
   const { key, ...made } = await client.keys.create({
     scopes: scope,

@@ -1,3 +1,4 @@
+import { sayInstant } from '../output/say-time.ts'
 import { duration, type Reader } from './read-options.ts'
 
 const LONGEST_MS = 10 * 365 * 86_400_000
@@ -17,5 +18,14 @@ export function instant(now: number, direction: 'ago' | 'ahead'): Reader<number>
     const read = distance(given)
     if ('value' in read) return { value: direction === 'ago' ? now - read.value : now + read.value }
     return { must: `a time such as 2h (${direction === 'ago' ? 'ago' : 'from now'}) or 2026-11-16T02:00:00Z` }
+  }
+}
+
+/** One that is to come: what was to end in the past never began. */
+export function instantToCome(now: number): Reader<number> {
+  const read = instant(now, 'ahead')
+  return given => {
+    const answer = read(given)
+    return 'value' in answer && answer.value <= now ? { must: `a time to come: it is ${sayInstant(now)} now` } : answer
   }
 }

@@ -6,6 +6,7 @@ import { EXIT_CODES, type ExitCode } from '../exit-codes.ts'
 import { Failure, problemsFailure, sayProblem } from '../failure.ts'
 import { sayCount } from '../output/say-count.ts'
 import { DEFAULT_URL } from './connection.ts'
+import { inFlags, isOnlyCount, isToldBy } from './in-flags.ts'
 import { nextLines, type Asked as AskedLine } from './next-lines.ts'
 
 type Asked = AskedLine & { readonly isChange: boolean }
@@ -49,7 +50,10 @@ function placeOf({ stack = '', message }: Error): string {
 function unsendable({ message, problems }: InvalidOptionError, asked: Asked): Failure {
   const [, noun] = /^there is no such (\w+)/.exec(message) ?? []
   if (noun === undefined)
-    return problemsFailure({ code: 'invalid-request', what: 'the service would refuse this' }, problems)
+    return problemsFailure(
+      { code: 'invalid-request', what: 'the service would refuse this' },
+      problems.map(problem => inFlags(problem, asked.options)),
+    )
   const code = `${noun}-not-found` as ServiceErrorCode
   const detail = problems.map(sayProblem).join('; ')
   return refused(new ServiceError({ asked: '', status: 404, code, detail, problems: [] }), asked)
@@ -92,8 +96,8 @@ function refused(error: ServiceError, asked: Asked): Failure {
     code,
     what: whatOf(error, asked),
     because: [
-      detail,
-      ...problems.map(sayProblem),
+      ...(isOnlyCount(detail) && problems.length > 0 ? [] : [detail]),
+      ...problems.filter(problem => !isToldBy(detail, problem)).map(one => sayProblem(inFlags(one, asked.options))),
       ...(taskStatus === undefined || detail.includes(taskStatus) ? [] : [`The task is ${taskStatus}.`]),
       ...(retryAfterMs === undefined ? [] : [`It asks to come back in ${sayMs(retryAfterMs)}.`]),
       ...(requestId === undefined || status < 500 ? [] : [`Its log has more beside ${requestId}.`]),

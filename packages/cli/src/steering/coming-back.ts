@@ -2,7 +2,7 @@ import type { ComingBack } from '@secondwind/client'
 import type { Problem } from '@secondwind/resilience'
 import type { GivenOptions, Option } from '../command.ts'
 import { given } from '../input/given.ts'
-import { instant } from '../input/read-instant.ts'
+import { instantToCome } from '../input/read-instant.ts'
 import { duration, exclusionProblems, optional, wholeNumber, type Reader } from '../input/read-options.ts'
 import { share } from '../input/read-share.ts'
 
@@ -44,7 +44,7 @@ export function endReaders(now: number): {
   readonly for: Reader<number | undefined>
   readonly until: Reader<number | undefined>
 } {
-  return { for: optional(duration(1, LONGEST_MS)), until: optional(instant(now, 'ahead')) }
+  return { for: optional(duration(1, LONGEST_MS)), until: optional(instantToCome(now)) }
 }
 
 export function endProblems(options: GivenOptions): Problem[] {
