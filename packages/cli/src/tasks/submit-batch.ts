@@ -20,6 +20,7 @@ export async function submitBatch(file: string, { client, terminal, typed }: Rem
     count,
   )
   const items = results.map(documentOf)
+  const missing = missingPolicies(results, tasks)
   const table = tableOf(items)
   // With keys of their own the same lines again are the same tasks; without, they would be others.
   const mayRepeat = file !== '-' && tasks.every(task => typeof task?.idempotencyKey === 'string')
@@ -28,13 +29,14 @@ export async function submitBatch(file: string, { client, terminal, typed }: Rem
     data: { created, existing, refused, unanswered, items },
     items,
     table,
-    show: page => showTable(table, page),
+    show: page => showTable(tableOf(items, true), page),
     verdict: isWhole
       ? `All ${tasks.length} were taken, ${existing} of them before.`
-      : `${created! + existing!} of ${tasks.length} were taken, ${refused} refused, ${unanswered} not answered.${refused === 0 ? '' : sayMend(mayRepeat)}`,
+      : `${created! + existing!} of ${tasks.length} were taken, ${refused} refused, ${unanswered} not answered.${refused === 0 ? '' : sayMend(mayRepeat, missing)}`,
     next: isWhole
       ? [typed('tasks', 'list')]
       : [
+          ...missing.slice(0, MOST_POLICIES).map(id => typed('policies', 'put', `${id}.json`, '--policy-id', id)),
           ...(mayRepeat ? [typed('tasks', 'submit', '--batch', file)] : []),
           // What was refused is told line by line; what was not answered is perhaps no fault of the lines.
           ...(unanswered === 0 ? [] : [typed('doctor')]),
@@ -43,8 +45,25 @@ export async function submitBatch(file: string, { client, terminal, typed }: Rem
   }
 }
 
-function sayMend(mayRepeat: boolean): string {
-  return ` Mend each line that was refused as is said beside it, ${mayRepeat ? 'and hand over the whole file again' : 'and hand over only those again'}.`
+/** More of them are proposed when these are there. */
+const MOST_POLICIES = 3
+
+/** The policies that nobody has kept, though lines name them. */
+function missingPolicies(results: readonly EnqueueResult[], tasks: readonly RetryTaskInput[]): readonly string[] {
+  const named = results.flatMap(one => {
+    const isMissing = 'error' in one && (one.error as { readonly code?: string }).code === 'policy-not-found'
+    const policyId = isMissing ? tasks[one.index]?.policyId : undefined
+    return policyId === undefined ? [] : [policyId]
+  })
+  return [...new Set(named)]
+}
+
+function sayMend(mayRepeat: boolean, missing: readonly string[]): string {
+  const first =
+    missing.length === 0
+      ? ''
+      : ` Keep the policies that are missing (${missing.slice(0, MOST_POLICIES).join(', ')}${missing.length > MOST_POLICIES ? ' …' : ''}).`
+  return `${first} Mend each line that was refused as is said beside it, ${mayRepeat ? 'and hand over the whole file again' : 'and hand over only those again'}.`
 }
 
 function readLines(content: string, file: string): { tasks: readonly RetryTaskInput[]; lines: readonly number[] } {
@@ -94,7 +113,9 @@ function becauseOf(error: unknown): string {
   return error instanceof ServiceError ? error.detail : (error as Error).message
 }
 
-function tableOf(items: readonly Item[]): Table {
+/** Equal refusals stand in one row for people, each in its own for programs. */
+function tableOf(items: readonly Item[], isGrouped = false): Table {
+  const groups = isGrouped ? grouped(items) : items.map(item => [item] as const)
   return {
     columns: [
       { name: 'line', align: 'right' },
@@ -104,13 +125,34 @@ function tableOf(items: readonly Item[]): Table {
       { name: 'because', isProse: true },
       { name: 'key', field: 'idempotencyKey', dropOrder: 1 },
     ],
-    rows: items.map(({ line, result, taskId = '', code = '', because = '', idempotencyKey }) => [
-      line,
-      result,
-      taskId,
-      code,
-      because,
-      idempotencyKey,
-    ]),
+    rows: groups.map(([item, ...others]) => {
+      const { line, result, taskId = '', code = '', because = '', idempotencyKey } = item!
+      const isOne = others.length === 0
+      return [
+        { value: line, say: sayLines([line, ...others.map(other => other.line)]) },
+        isOne ? result : `${(others.length + 1).toLocaleString('en')} × ${result}`,
+        taskId,
+        code,
+        because,
+        isOne ? idempotencyKey : '',
+      ]
+    }),
   }
+}
+
+function grouped(items: readonly Item[]): readonly (readonly Item[])[] {
+  const groups = new Map<string, Item[]>()
+  for (const item of items) {
+    const like = item.result === 'refused' ? JSON.stringify([item.code, item.because]) : String(item.line)
+    const group = groups.get(like)
+    if (group === undefined) groups.set(like, [item])
+    else group.push(item)
+  }
+  return [...groups.values()]
+}
+
+const MOST_NUMBERS = 3
+
+function sayLines(lines: readonly number[]): string {
+  return `${lines.slice(0, MOST_NUMBERS).join(', ')}${lines.length > MOST_NUMBERS ? ' …' : ''}`
 }

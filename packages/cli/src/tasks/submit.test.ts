@@ -117,6 +117,20 @@ describe('tasks submit --batch', () => {
     assert.doesNotMatch(because, /POST|enqueued/)
   })
 
+  it('says equal refusals once, with their first lines, and proposes to keep a policy that is missing', async () => {
+    const { atTerminal, inPipe } = await aService()
+    const lines = Array.from({ length: 200 }, (_, index) =>
+      line('p', { policyId: 'payments', idempotencyKey: `k${index}` }),
+    )
+    const file = aFile([line('a', { idempotencyKey: 'a' }), ...lines].join('\n'))
+    const { stdout, stderr } = await atTerminal(['tasks', 'submit', '--batch', file], { columns: 80 })
+    assert.match(stdout, /2, 3, 4 … {2}200 × refused .*/)
+    assert.equal(stdout.match(/ refused {2}/g)?.length, 1, stdout)
+    assert.match(stdout.replaceAll(/\s+/g, ' '), /Keep the policies that are missing \(payments\)\./)
+    assert.match(stderr, /try {2}secondwind policies put payments\.json --policy-id payments/)
+    assert.equal((await inPipe(['tasks', 'submit', '--batch', file])).stdout.match(/\trefused\t/g)?.length, 200)
+  })
+
   it('proposes to send it again only where that makes nothing twice', async () => {
     const { inPipe } = await aService()
     const bad = line('c', { colour: 'red', idempotencyKey: 'c' })
