@@ -23,7 +23,7 @@ async function aKeyThatMay(scope: Scope, tenant = 'default'): Promise<Narrow> {
   const folder = mkdtempSync(join(tmpdir(), 'secondwind-narrow-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'key')
-  writeFileSync(file, (await admin.keys.create({ scopes: [scope] })).key)
+  writeFileSync(file, (await admin.keys.create({ scopes: [scope] })).key, { mode: 0o600 })
   const aTask = (): Promise<RetryTask> => admin.tasks.enqueue({ targetUrl: `${url}/_flaky/200`, delayMs: 3_600_000 })
   return { service, as: ['--key-file', file], aTask }
 }

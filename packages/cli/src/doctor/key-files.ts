@@ -1,7 +1,7 @@
 import { adminKeyFileOf } from '@secondwind/service/config'
-import { statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { GivenOptions } from '../command.ts'
-import { quoted } from '../input/typed.ts'
+import { openKeyFile } from '../remote/open-key-file.ts'
 import { settingsOf } from '../service/settings.ts'
 import { ok, warn, type Finding } from './finding.ts'
 
@@ -15,9 +15,7 @@ export function checkKeyFiles(options: GivenOptions): readonly Finding[] {
 
 /** One that is missing is told where it is read. */
 function checkKeyFile(path: string): readonly Finding[] {
-  const there = statSync(path, { throwIfNoEntry: false })
-  if (there === undefined) return []
-  return (there.mode & 0o077) === 0
-    ? [ok('key file', `Only you can read ${path}.`)]
-    : [warn('key file', `Others on this machine can read the key in ${path}.`, `chmod 600 ${quoted(path)}`)]
+  if (!existsSync(path)) return []
+  const open = openKeyFile(path)
+  return [open === undefined ? ok('key file', `Only you can read ${path}.`) : warn('key file', open.say, open.mend)]
 }

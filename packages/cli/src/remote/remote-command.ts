@@ -5,6 +5,7 @@ import { withKnownDestinations } from '../destinations/known-destination.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { retyped, typed } from '../input/typed.ts'
 import { connect, CONNECTION_OPTIONS, type Connection } from './connection.ts'
+import { tellOpenKeyFile } from './open-key-file.ts'
 import { asFailure } from './service-failure.ts'
 import { tenantOfKey } from './tenant-of-key.ts'
 
@@ -32,6 +33,7 @@ export function remoteCommand({ run, isChange, options = [], ...command }: Remot
       const remote: RemoteCall = { ...call, ...connect(call.options), clock: systemClock, typed: typedHere }
       const asked = { ...remote, isChange: isChange ?? false }
       const failed = (error: unknown): unknown => asFailure(error, asked)
+      tellOpenKeyFile(call.options['keyFile'], call.terminal.tell)
       try {
         const answer = await run(await withKnownDestinations(remote, { arguments: command.arguments, options }))
         return typeof answer === 'number' ? answer : { ...answer, failed }

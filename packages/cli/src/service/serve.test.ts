@@ -135,7 +135,7 @@ describe('secondwind serve', () => {
   it('refuses an address that is not of this machine, and keeps all else that was typed', async () => {
     const data = temporaryDirectory()
     const key = join(data, 'admin.key')
-    writeFileSync(key, 'k'.repeat(64))
+    writeFileSync(key, 'k'.repeat(64), { mode: 0o600 })
     const words = ['serve', '--host', '192.0.2.1', '--port', '0', '--data', data, '--admin-key-file', key]
     const { exitCode, stderr } = await secondwind(words)
     assert.equal(exitCode, 1)

@@ -1,9 +1,10 @@
 import type { Service, ServiceOptions, StartFailure } from '@secondwind/service'
-import { readConfig } from '@secondwind/service/config'
+import { adminKeyFileOf, readConfig } from '@secondwind/service/config'
 import type { Call, Command } from '../command.ts'
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts'
 import { Failure, problemsFailure } from '../failure.ts'
 import { retyped, typed, typedWith } from '../input/typed.ts'
+import { tellOpenKeyFile } from '../remote/open-key-file.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { introduce } from './introduction.ts'
 import { lossyOutput } from './lossy-output.ts'
@@ -29,11 +30,13 @@ const LOG_FORMS = {
 async function run(call: Call, isDevelopment: boolean): Promise<ExitCode> {
   const { options, unknown, terminal } = call
   for (const say of strangeVariables()) terminal.tell(`${say}\n`)
-  const { config, problems = [] } = readConfig(settingsOf(options))
+  const settings = settingsOf(options)
+  const { config, problems = [] } = readConfig(settings)
   const all = [...problemsOfUnknown(unknown), ...problems]
   if (config === undefined || all.length > 0)
     throw problemsFailure({ code: 'wrong-setting', what: 'the service cannot be started like this' }, all)
   const asked = untilAskedToEnd()
+  tellOpenKeyFile(adminKeyFileOf(settings), terminal.tell)
   const voice = voiceOf(isDevelopment && options['json'] !== true, terminal)
   const service = await start({ config, isDevelopment, ...voice }, call)
   terminal.tell(introduce(service, isDevelopment))
