@@ -8,7 +8,7 @@ import { heldBack, type HeldBack } from './held-back.ts'
 
 const LOOK_MS = 1_000
 
-/** Looks once a second while it is in one of these; the bar counts what `doneOf` says. */
+/** Looks once a second while it is in one of these; the bar counts what `doneOf` says, and without it there is none. */
 export async function followReplay(
   call: RemoteCall,
   begun: Replay,
@@ -19,16 +19,19 @@ export async function followReplay(
   }: {
     readonly statuses: readonly ReplayStatus[]
     readonly label: string
-    readonly doneOf: (replay: Replay) => number
+    readonly doneOf?: (replay: Replay) => number
   },
 ): Promise<Replay> {
   const { client, clock, terminal, typed } = call
+  const countOf = doneOf ?? (() => 0)
+  const startedAt = clock.monotonic()
   let replay = begun
+  let leftMs: number | undefined
   let held: HeldBack | undefined
   const progress = showProgress(terminal, {
     label,
-    done: doneOf(begun),
-    total: Math.max(1, begun.selected),
+    ...(doneOf && { done: countOf(begun), total: Math.max(1, begun.selected) }),
+    leftMs: () => leftMs,
     note: () => noteOf(replay, held),
     clock,
   })
@@ -43,11 +46,12 @@ export async function followReplay(
     held = await ask(() => heldBack(call, begun))
     while (statuses.includes(replay.status)) {
       await clock.sleep(LOOK_MS)
-      const before = doneOf(replay)
+      const before = countOf(replay)
       replay = await ask(() => client.replays.get(begun.replayId))
-      progress.advance(doneOf(replay) - before)
+      progress.advance(countOf(replay) - before)
+      leftMs = timeLeft(replay, { done: countOf(replay) - countOf(begun), inMs: clock.monotonic() - startedAt })
       // What comes on needs no reason; what stands still has one, perhaps.
-      held = doneOf(replay) === before ? await ask(() => heldBack(call, replay)) : undefined
+      held = countOf(replay) === before ? await ask(() => heldBack(call, replay)) : undefined
     }
     return replay
   } finally {
@@ -66,6 +70,19 @@ function stillAway(error: unknown, sinceAt: number, { url, typed }: RemoteCall, 
     next: [typed('replay', 'status', replayId, '--watch'), typed('doctor')],
     exitCode: EXIT_CODES.unavailable,
   })
+}
+
+/**
+ * At the rate that was asked for, or at the one that it has kept since somebody watches, where that is slower. Known anew with
+ * each look, and not in between: what has been sent since the last one nobody knows.
+ */
+export function timeLeft(
+  { selected, counts, ratePerSecond }: Pick<Replay, 'selected' | 'counts' | 'ratePerSecond'>,
+  seen: { readonly done: number; readonly inMs: number },
+): number | undefined {
+  if (seen.done === 0) return undefined
+  const left = Math.max(0, selected - counts.sent)
+  return left * Math.max(1_000 / ratePerSecond, seen.inMs / seen.done)
 }
 
 /** What somebody would ask who sees the bar stand still, or come on too well. */

@@ -127,6 +127,20 @@ describe('progress', () => {
     assert.equal(told[0], 'replay  ░░░░░░░░░░░░░░░░░░░░░░░░  0/10   1 s so far   failed 3\n')
   })
 
+  it('has no bar where nobody knows how much there is, and what is left from whoever knows better', async () => {
+    const told: string[] = []
+    const clock = virtualClock()
+    const terminal = { tell: (text: string) => void told.push(text), err: PAPER }
+    const counting = showProgress(terminal, { label: 'counting', clock })
+    await clock.advance(1_000)
+    counting.end()
+    const known = showProgress(terminal, { label: 'replay', total: 10, leftMs: () => 42_000, clock })
+    known.advance(5)
+    await clock.advance(1_000)
+    known.end()
+    assert.deepEqual(told, ['counting   1 s so far\n', 'replay  ████████████░░░░░░░░░░░░  5/10   about 42 s left\n'])
+  })
+
   it('says nothing about what is quick', async () => {
     const { told, run } = watched(SCREEN)
     await run(10, 1)

@@ -22,7 +22,10 @@ interface Work {
   readonly label: string
   /** Before the bar begins. */
   readonly done?: number
-  readonly total: number
+  /** Absent where nobody knows how much there is: no bar. */
+  readonly total?: number
+  /** How long it will take from now on, where somebody knows better than the time that passed tells. */
+  readonly leftMs?: () => number | undefined
   /** What else there is to say of it now. */
   readonly note?: () => string
   readonly clock?: Pick<Clock, 'monotonic' | 'sleep'>
@@ -34,7 +37,7 @@ interface Work {
  */
 export function showProgress(
   { tell, err, onInterrupt }: Pick<Terminal, 'tell' | 'err' | 'onInterrupt'>,
-  { label, done: before = 0, total, note, clock = systemClock }: Work,
+  { label, done: before = 0, total, leftMs, note, clock = systemClock }: Work,
 ): Progress {
   const startedAt = clock.monotonic()
   // A terminal that knows nothing but characters cannot take a line back.
@@ -42,7 +45,9 @@ export function showProgress(
   let [done, shown] = [before, '']
 
   const show = (): void => {
-    const state = { label, before, done, total, elapsedMs: clock.monotonic() - startedAt }
+    const elapsedMs = clock.monotonic() - startedAt
+    const estimateMs = leftMs?.()
+    const state = { label, before, done, total, elapsedMs, ...(estimateMs !== undefined && { estimateMs }) }
     const line = [progressLine(state, err.isAscii), note?.() ?? ''].filter(part => part !== '').join('   ')
     // A line that goes on in the next one cannot be taken back.
     if (line !== shown) tell(redraws ? `\r\u001B[K${line.slice(0, err.columns - 1)}` : `${line}\n`)
@@ -80,17 +85,18 @@ interface ProgressState {
   readonly label: string
   readonly before: number
   readonly done: number
-  readonly total: number
+  readonly total: number | undefined
   readonly elapsedMs: number
+  readonly estimateMs?: number
 }
 
-function progressLine({ label, before, done, total, elapsedMs }: ProgressState, isAscii: boolean): string {
+function progressLine(state: ProgressState, isAscii: boolean): string {
+  const { label, before, done, total, elapsedMs, estimateMs } = state
+  const soFar = `${Math.floor(elapsedMs / 1_000)} s so far`
+  if (total === undefined) return `${label}   ${soFar}`
   const filled = Math.round((BAR_WIDTH * done) / total)
   const [full, empty] = isAscii ? ['#', '.'] : ['█', '░']
-  const leftMs = (elapsedMs * (total - done)) / (done - before)
-  const eta =
-    done === before
-      ? `${Math.floor(elapsedMs / 1_000)} s so far`
-      : `about ${sayRoughly(Math.max(SHORTEST_LEFT_MS, leftMs))} left`
+  const leftMs = estimateMs ?? (elapsedMs * (total - done)) / (done - before)
+  const eta = done === before ? soFar : `about ${sayRoughly(Math.max(SHORTEST_LEFT_MS, leftMs))} left`
   return `${label}  ${full.repeat(filled)}${empty.repeat(BAR_WIDTH - filled)}  ${done}/${total}   ${eta}`
 }
