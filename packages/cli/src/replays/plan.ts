@@ -92,9 +92,20 @@ async function plan(call: RemoteCall): Promise<Answer> {
     ...given({ canary, stopOnFailureRate, overLast, include }),
     ...reasonOf(options),
   })
-  const counted = await followReplay(call, planned, { statuses: ['PLANNING'], label: 'counting', doneOf: () => 0 })
+  const counted = await followReplay(call, planned, { statuses: ['PLANNING'], label: 'counting' })
+  if (counted.status === 'PLANNED' && counted.selected === 0) return dropped(call, counted)
   const answer = await answerReplay(call, counted)
   return { ...answer, next: [...(answer.next ?? []), ...widerPlans(call, counted)] }
+}
+
+/** Nobody runs a plan of nothing: it is not left for somebody to wonder about. */
+async function dropped(call: RemoteCall, empty: Replay): Promise<Answer> {
+  const answer = await answerReplay(call, await call.client.replays.cancel(empty.replayId))
+  return {
+    ...answer,
+    verdict: 'There is nothing that it would send; the plan was cancelled at once.',
+    next: widerPlans(call, empty),
+  }
 }
 
 /** Every dead letter at once is never meant. */

@@ -67,7 +67,11 @@ describe('replay', () => {
     const service = await aService()
     await deadLetters(service, ['400x9'])
     const planned = await service.atTerminal(['replay', 'plan', '--destination', service.url, '--rate', '5/s'])
-    assert.match(planned.stdout, /rate {6}5\/s\n[^]*\n\nThere is nothing that it would send\.\n$/)
+    assert.match(
+      planned.stdout,
+      /rate {6}5\/s\n[^]*\n\nThere is nothing that it would send; the plan was cancelled at once\.\n$/,
+    )
+    assert.deepEqual((await service.client.replays.list({ status: 'PLANNED' }).page()).items, [])
     assert.doesNotMatch(planned.stderr, /replay run/)
     assert.match(
       planned.stderr,
