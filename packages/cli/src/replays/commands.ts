@@ -113,7 +113,7 @@ const cancelCommand: Command = remoteCommand({
   run: async call => {
     const { client, clock, terminal, options } = call
     const replay = await client.replays.get(call.args[0] as string)
-    const shows = showReplay(replay, clock.now(), createPage(terminal.err))
+    const shows = `${showReplay(replay, clock.now(), createPage(terminal.err))}\n\n${judgeReplay(replay)}`
     // What has ended needs no question: the service says what can be done with it.
     if (!ENDED.includes(replay.status)) await confirm(call, { ask: 'cancel this replay', shows })
     return answerReplay(call, await client.replays.cancel(replay.replayId, reasonOf(options)))

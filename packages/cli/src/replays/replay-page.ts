@@ -23,7 +23,7 @@ export function showReplay(replay: Replay, now: number, { columns, colors }: Pag
     line('rate', sayRate(replay)),
     line('canary', replay.canary === 0 ? 'none' : `${replay.canary} first, and their results are waited for`),
     line('stops', sayStopRule(replay)),
-    ...(replay.counts.moved === 0 ? [] : [line('so far', sayCounts(replay))]),
+    ...(replay.counts.moved === 0 || COUNTED.includes(replay.status) ? [] : [line('so far', sayCounts(replay))]),
     ...(replay.waitsFor === undefined
       ? []
       : [line('waits', `for ${replay.waitsFor}, which has the destination for itself`)]),
@@ -34,6 +34,9 @@ export function showReplay(replay: Replay, now: number, { columns, colors }: Pag
     line('since', sayWhen(replay.statusSince, now)),
   ].join('\n')
 }
+
+/** Of these the sentence below the page has the counts. */
+const COUNTED: readonly Replay['status'][] = ['CANARY', 'RUNNING', 'FINISHED']
 
 function sayRate({ ratePerSecond, selected, rateNow, status }: Replay): string {
   if (selected === 0) return `${sayNumber(ratePerSecond)}/s`

@@ -31,6 +31,8 @@ describe('replay', () => {
     assert.deepEqual([status, counts.sent, counts.succeeded, run.exitCode], ['FINISHED', 4, 4, 0], run.stderr)
     assert.match(verdict, /^All are sent: 4 of 4 sent, 4 succeeded/)
     for (const taskId of ids.slice(0, 4)) assert.equal((await client.tasks.get(taskId)).status, 'SUCCEEDED')
+    const { stdout: ended } = await atTerminal(['replay', 'status', replayId])
+    assert.equal(ended.match(/4 of 4 sent/g)?.length, 1, 'counts are said once')
     assert.match((await inPipe(['replay', 'list'])).stdout, new RegExp(`\n${replayId}\tFINISHED\t4\t4\t`))
   })
 
