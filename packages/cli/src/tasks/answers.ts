@@ -31,7 +31,14 @@ export async function lastAnswer(
 
 /** In one line, and only of text: what else there is says nothing to people. */
 function beginningOf(response: CapturedResponse | undefined): string {
-  return response?.bodyEncoding === 'utf8' ? response.body.trim().replaceAll(/\s+/g, ' ').slice(0, LONGEST_ANSWER) : ''
+  if (response?.bodyEncoding !== 'utf8') return ''
+  const line = response.body.trim().replaceAll(/\s+/g, ' ')
+  return response.truncated && line.length < LONGEST_ANSWER ? `${line}…` : cut(line, LONGEST_ANSWER)
+}
+
+/** What was left out is marked. */
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text
 }
 
 /** So much of it stands beside all else in a terminal of 120 columns. */
@@ -39,5 +46,5 @@ const LONGEST_CELL = 40
 
 export function answerCell(response: CapturedResponse | undefined): Said {
   const value = beginningOf(response)
-  return { value, say: value.length > LONGEST_CELL ? `${value.slice(0, LONGEST_CELL - 1)}…` : value }
+  return { value, say: cut(value, LONGEST_CELL) }
 }
