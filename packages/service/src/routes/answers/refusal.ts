@@ -146,7 +146,8 @@ function retryAfter(waitMs: number): ComeBack {
   return { 'retry-after': String(Math.ceil(waitMs / 1_000)) }
 }
 
-/** What somebody else said, as a sentence of its own. */
+/** What somebody else said, as a sentence of its own; the name of a file at its beginning stays what it is. */
 export function sentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
+  const first = text.slice(0, 1)
+  return `${/^\S+[./]\S/.test(text) ? first : first.toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 }
