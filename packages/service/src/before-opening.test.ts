@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, vi } from 'vitest'
 import { aService, temporaryDirectory } from './service.test-kit.ts'
@@ -23,6 +23,13 @@ const contentsOf = (data: string): readonly unknown[] =>
   readdirSync(data).map(name => [name, readFileSync(join(data, name)).toString('base64')])
 
 describe('a start that is refused', () => {
+  it('for a file where the data directory should be says that it is none', async () => {
+    const data = join(temporaryDirectory(), 'tasks')
+    writeFileSync(data, 'mine')
+    await assert.rejects(aService({ data }, false), { code: 'no-directory', message: `${data} is not a directory` })
+    assert.equal(readFileSync(data, 'utf8'), 'mine')
+  })
+
   const taken = async (): Promise<number> => Number(new URL((await aService({ store: 'memory' })).url).port)
   const refusals = [
     { code: 'port-taken', settings: async () => ({ port: await taken() }) },

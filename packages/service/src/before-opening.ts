@@ -1,15 +1,38 @@
 /** What can be found out before the data is opened: a start that is refused leaves the directory as it was. */
 import { once } from 'node:events'
+import { statSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { dirname } from 'node:path'
 import type { ServiceConfig } from './config.ts'
 import { isLoopback } from './loopback.ts'
 import { StartFailure } from './start-failure.ts'
 import { mayHaveKeys } from './stores/sqlite/file/peek.ts'
 
 export async function refuseEarly(config: ServiceConfig, isDevelopment: boolean): Promise<void> {
+  refuseFile(config)
   const hasKeys = config.adminKey !== undefined || (config.store === 'sqlite' && mayHaveKeys(config.data))
   refuseTooOpen(config, { isDevelopment, hasKeys })
   await tryAddress(config)
+}
+
+/** A store would only say that it cannot be opened. */
+function refuseFile({ store, data }: ServiceConfig): void {
+  if (store !== 'sqlite' || !isKnownAsFile(data)) return
+  throw new StartFailure({
+    code: 'no-directory',
+    what: `${data} is not a directory`,
+    because: 'The data is kept in a directory: tasks.db, what belongs to it, and large bodies.',
+    next: [`secondwind serve --data ${dirname(data)}/secondwind`],
+  })
+}
+
+/** What is not there will be made, and what cannot be looked at is for the store to tell. */
+function isKnownAsFile(path: string): boolean {
+  try {
+    return !statSync(path).isDirectory()
+  } catch {
+    return false
+  }
 }
 
 /** Whoever can reach a service without keys could have requests sent in its name, and read everybody's tasks. */

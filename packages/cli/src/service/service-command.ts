@@ -74,7 +74,7 @@ async function start(options: ServiceOptions, call: Call): Promise<Service> {
 }
 
 /** What no second start would mend; a port that is taken may be free by then. */
-const WRONG_SETTINGS: readonly string[] = ['no-keys', 'dev-exposed']
+const WRONG_SETTINGS: readonly string[] = ['no-keys', 'dev-exposed', 'no-directory']
 
 /** What was typed, mended: all else of it is meant as before. */
 function nextOf({ code, cause, next }: StartFailure, { words, options }: Call): readonly string[] {
@@ -85,6 +85,7 @@ function nextOf({ code, cause, next }: StartFailure, { words, options }: Call): 
     return [reason === 'EACCES' ? typedWith(words, '--port', '0') : typedWith(words, '--host', '127.0.0.1')]
   }
   if (code === 'no-keys') return [...next.slice(0, 1), typedWith(words, '--admin-key-file', 'admin.key')]
+  if (code === 'no-directory') return [typedWith(words, '--data', 'secondwind-data')]
   // Whoever serves that directory can be looked at; another directory would be another, empty service.
   if (code === 'store-in-use') return [typed(['doctor', ...retyped(options, SETTING_OPTIONS)])]
   return next
