@@ -1,4 +1,4 @@
-import type { AuditEntry, Key } from '@secondwind/client'
+import type { AuditEntry, Key, RetryTask } from '@secondwind/client'
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -159,6 +159,17 @@ describe('keys', () => {
     for (const { action } of items) assert.ok(ACTIONS.includes(action), action)
   })
 
+  it('are called by their names on the page of a task that they brought, and dated in UTC in the audit', async () => {
+    const { service, asAdmin } = await aLockedService()
+    const submit = ['tasks', 'submit', `${service.url}/_flaky/200`, '--json', '--tenant', 'default', ...asAdmin]
+    const { taskId, createdBy } = JSON.parse((await service.inPipe(submit)).stdout) as RetryTask
+    const { stdout } = await service.atTerminal(['tasks', 'get', taskId, ...asAdmin])
+    assert.match(stdout, /^ {2}created by first$/m)
+    assert.ok(!stdout.includes(createdBy!))
+    const audit = await service.atTerminal(['audit', ...asAdmin], { columns: 80 })
+    assert.match(audit.stdout, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ {2}/m)
+  })
+
   it('stand in the audit by their names, with why and for whom, at 80 columns too', async () => {
     const { service, asAdmin } = await aLockedService()
     await service.inPipe(['tenants', 'create', 'acme', '--reason', 'a new customer', ...asAdmin])
@@ -169,13 +180,10 @@ describe('keys', () => {
       stdout.split('\n').every(line => line.length <= 80),
       stdout,
     )
-    assert.match(
-      stdout,
-      /^[\d-]+ [\d:]+ {2}destination\.pause {2}by first {2}for acme\n {4}https:\/\/\S+ {2}INC-2231\n/,
-    )
+    assert.match(stdout, /^\S+Z {2}destination\.pause {2}by first {2}for acme\n {4}https:\/\/\S+ {2}INC-2231\n/)
     const wide = (await service.atTerminal(['audit', '--all', ...asAdmin], { columns: 120 })).stdout
     assert.match(wide, /^AT +BY +ACTION +SUBJECT +REASON +TENANT +DETAILS\n/)
-    assert.match(wide, /\n\d\d-\d\d \d\d:\d\d:\d\d +first +destination\.pause +https:\/\/\S+ +INC-2231 +acme\n/)
+    assert.match(wide, /\n\S+Z +first +destination\.pause +https:\/\/\S+ +INC-2231 +acme\n/)
     const rows = await service.inPipe(['audit', '--all', ...asAdmin])
     assert.doesNotMatch(rows.stdout, /\tfirst\t/, 'programs get ids')
   })

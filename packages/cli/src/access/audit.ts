@@ -3,7 +3,7 @@ import type { Answer, Command } from '../command.ts'
 import { given } from '../input/given.ts'
 import { instant } from '../input/read-instant.ts'
 import { isOn, optional, readOptions, text } from '../input/read-options.ts'
-import { sayMoment } from '../output/say-time.ts'
+import { sayInstant } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS, listProblems } from '../remote/listing.ts'
 import { remoteCommand } from '../remote/remote-command.ts'
 import { wrap } from '../terminal/page.ts'
@@ -64,7 +64,7 @@ function auditPage(entries: readonly AuditEntry[], nameOf: NameOfActor): Answer[
       .map(({ at, actor, action, subject, reason, tenant, details = {} }) => {
         const whose = isOfMany ? `  for ${tenant}` : ''
         const more = [reason ?? '', sayDetails(details)].filter(Boolean).map(text => `  ${text}`)
-        const lines = [`${sayMoment(at)}  ${action}  by ${nameOf(actor)}${whose}`, `    ${subject}${more.join('')}`]
+        const lines = [`${sayInstant(at)}  ${action}  by ${nameOf(actor)}${whose}`, `    ${subject}${more.join('')}`]
         return lines.map(line => wrap(visible(line), page.columns, '    ')).join('\n')
       })
       .join('\n')
@@ -87,7 +87,7 @@ function auditTable(entries: readonly AuditEntry[], nameOf: NameOfActor): Table 
       { name: 'details', isProse: true, ...(hasDetails ? {} : { isOnlyData: true }) },
     ],
     rows: entries.map(one => [
-      { value: one.at, say: sayMoment(one.at) },
+      { value: one.at, say: sayInstant(one.at) },
       actorCell(one.actor, nameOf),
       one.action,
       one.subject,

@@ -1,7 +1,7 @@
 import { sayMs } from '@secondwind/lab'
-import { sayMoment } from '../output/say-time.ts'
+import { sayInstant } from '../output/say-time.ts'
 
-/** What a line of the audit tells besides its reason, in short: `level=retries-off scope=all expiresAt=11-16 02:07:58`. */
+/** What a line of the audit tells besides its reason, in short: `level=retries-off scope=all expiresAt=2026-11-16T02:07:58Z`. */
 export function sayDetails(details: object, prefix = ''): string {
   return Object.entries(details)
     .flatMap(([name, value]) => sayDetail(`${prefix}${name}`, value))
@@ -13,7 +13,7 @@ function sayDetail(name: string, value: unknown): string | readonly string[] {
   if (Array.isArray(value)) return `${name}=${value.join(',')}`
   if (typeof value === 'object') return sayObject(name, value)
   if (typeof value !== 'number') return `${name}=${String(value)}`
-  if (/(?:At|^until)$/.test(name)) return `${name}=${sayMoment(value)}`
+  if (/(?:At|^until)$/.test(name)) return `${name}=${sayInstant(value)}`
   return `${name}=${name.endsWith('Ms') ? sayMs(value).replaceAll(' ', '') : value}`
 }
 

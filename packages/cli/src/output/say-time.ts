@@ -9,11 +9,6 @@ export function sayInstant(at: number): string {
   return `${UTC.format(at).replace(' ', 'T')}Z`
 }
 
-/** `11-16 02:07:58`: the same where there is little room, and its year is no question. */
-export function sayMoment(at: number): string {
-  return UTC.format(at).slice('2026-'.length)
-}
-
 /** `02:07:58Z`: the same where it is today's. */
 export function sayClock(at: number): string {
   return `${UTC.format(at).slice('2026-11-16 '.length)}Z`

@@ -1,4 +1,5 @@
 import type { Attempt } from '@secondwind/client'
+import { namesOf } from '../access/who.ts'
 import type { Answer, Command } from '../command.ts'
 import { sayHold } from '../destinations/destination-page.ts'
 import { tellSlip } from '../destinations/never-used.ts'
@@ -45,7 +46,8 @@ export const getCommand: Command = remoteCommand({
   run: async call => {
     const task = await call.client.tasks.get(call.args[0] as string)
     const next = nextFor(task, call, await holdOf(call.client, task))
-    return { data: task, show: page => showTask(task, call.clock.now(), page), next }
+    const nameOf = await namesOf(task.createdBy === undefined ? [] : [task.createdBy], call)
+    return { data: task, show: page => showTask(task, call.clock.now(), page, nameOf), next }
   },
 })
 

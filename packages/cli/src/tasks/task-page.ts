@@ -1,4 +1,5 @@
 import type { AttemptEnd, Client, Hold, RetryTask } from '@secondwind/client'
+import type { NameOfActor, SayingWho } from '../access/who.ts'
 import { sayBytes } from '../output/say-bytes.ts'
 import { sayWhen } from '../output/say-time.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
@@ -10,20 +11,20 @@ import { labelled, wrap, type Page } from '../terminal/page.ts'
 const LABEL_WIDTH = 13
 
 /** All that there is to say of one task. */
-export function showTask(task: RetryTask, now: number, page: Page): string {
+export function showTask(task: RetryTask, now: number, page: Page, nameOf: NameOfActor = actor => actor): string {
   const { bold } = page.colors
   return [
     `${bold(task.taskId)}  ${task.status}${ofTenant(task)}`,
     wrap(`${task.method} ${task.targetUrl}`, page.columns, '  '),
     ...(task.waits === undefined ? [] : ['', wrap(task.waits, page.columns)]),
     '',
-    ...factsOf(task, now).map(([label, text]) =>
+    ...factsOf(task, { now, nameOf }).map(([label, text]) =>
       labelled(`  ${label}`, text, { columns: page.columns, width: LABEL_WIDTH }),
     ),
   ].join('\n')
 }
 
-function factsOf(task: RetryTask, now: number): readonly (readonly [string, string])[] {
+function factsOf(task: RetryTask, { now, nameOf }: SayingWho): readonly (readonly [string, string])[] {
   const { attemptNumber, generation, nextAttemptAt, reason, endedAt, lastAttempt, metadata } = task
   const replayed = generation === 1 ? '' : `, in generation ${generation}`
   const facts: readonly (readonly [string, string | undefined])[] = [
@@ -35,7 +36,7 @@ function factsOf(task: RetryTask, now: number): readonly (readonly [string, stri
     ['cancelled', task.cancelRequested && 'when the attempt under way has ended'],
     ['deadline', sayWhen(task.expiresAt, now)],
     ['created', sayWhen(task.createdAt, now)],
-    ['created by', task.createdBy],
+    ['created by', task.createdBy === undefined ? undefined : nameOf(task.createdBy)],
     ['policy', `${task.policyId}@${task.policyVersion}`],
     ['key', task.idempotencyKey],
     ['body', `${sayBytes(task.bodyBytes)}${task.bodyRef === undefined ? '' : `, ${task.bodyRef}`}`],
