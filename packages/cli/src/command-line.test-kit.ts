@@ -44,7 +44,7 @@ export async function secondwind(
 ): Promise<Ended> {
   const out = outputTo === undefined ? undefined : openSync(outputTo, 'w')
   const child = spawn(process.execPath, ['--conditions=@secondwind/source', MAIN, ...words], {
-    env: { ...process.env, NO_COLOR: undefined, FORCE_COLOR: undefined, ...env },
+    env: { ...process.env, NO_COLOR: undefined, FORCE_COLOR: undefined, npm_lifecycle_event: undefined, ...env },
     stdio: ['pipe', out ?? 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   })

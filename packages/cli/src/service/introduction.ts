@@ -1,4 +1,7 @@
 import type { Service } from '@secondwind/service'
+import { typed } from '../input/typed.ts'
+import { DEFAULT_URL } from '../remote/connection.ts'
+import { asTypedHere } from './program-name.ts'
 
 /** Where it listens, where the data is, and a line that works when pasted. */
 export function introduce({ url, openAt, store, version, hasKeys }: Service, isDevelopment: boolean): string {
@@ -16,9 +19,14 @@ export function introduce({ url, openAt, store, version, hasKeys }: Service, isD
   return `${lines.join('\n')}\n`
 }
 
+function watchLine(url: string): string {
+  return typed(['tasks', 'watch', ...(url === DEFAULT_URL ? [] : ['--url', url])])
+}
+
 function practice(url: string): readonly string[] {
   return [
     `  Practice   ${url}/_flaky/503x2   answers 503 twice, then 200`,
+    `  Watch      ${asTypedHere(watchLine(url))}`,
     '',
     '  Try it in another terminal; the task succeeds at its third attempt:',
     '',

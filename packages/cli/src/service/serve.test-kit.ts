@@ -31,11 +31,11 @@ export function temporaryDirectory(): string {
 /** `secondwind dev` or `serve` as a process of its own, once it says where it listens. */
 export async function startProgram(
   words: readonly string[],
-  { outputTo }: { readonly outputTo?: string } = {},
+  { outputTo, env = {} }: { readonly outputTo?: string; readonly env?: NodeJS.ProcessEnv } = {},
 ): Promise<RunningProgram> {
   const out = outputTo === undefined ? undefined : openSync(outputTo, 'w')
   const child = spawn(process.execPath, ['--conditions=@secondwind/source', MAIN, ...words], {
-    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined },
+    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, npm_lifecycle_event: undefined, ...env },
     stdio: ['ignore', out ?? 'pipe', 'pipe'],
   })
   if (out !== undefined) closeSync(out)

@@ -67,11 +67,18 @@ async function lostLines(program: RunningProgram, warning: RegExp): Promise<void
 }
 
 describe('secondwind dev', () => {
+  it('proposes what can be typed in a clone, where npm has started it', async () => {
+    const words = ['dev', '--port', '0', '--data', temporaryDirectory()]
+    const { introduction } = await startProgram(words, { env: { npm_lifecycle_event: 'start' } })
+    assert.match(introduction, /^ {2}Watch {6}npx secondwind tasks watch --url /m)
+  })
+
   it('says where it listens, where the data is, and a curl line that works as it stands', async () => {
     const data = temporaryDirectory()
     const { url, introduction } = await startProgram(['dev', '--port', '0', '--data', data])
     assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/)
     assert.ok(introduction.includes(data))
+    assert.match(introduction, new RegExp(`^ {2}Watch {6}secondwind tasks watch --url ${url}$`, 'm'))
     const line = introduction.slice(introduction.indexOf('curl ')).trim()
     const task = JSON.parse(
       execFileSync('sh', ['-c', line.replace('curl ', 'curl -s ')], { encoding: 'utf8' }),

@@ -9,6 +9,7 @@ import type { Terminal } from '../terminal/terminal.ts'
 import { introduce } from './introduction.ts'
 import { lossyOutput } from './lossy-output.ts'
 import { narrate, sayLogLine } from './narrator.ts'
+import { asTypedHere } from './program-name.ts'
 import { problemsOfUnknown, SETTING_OPTIONS, settingsOf } from './settings.ts'
 import { untilAskedToEnd } from './signals.ts'
 import { strangeVariables } from './strange-variables.ts'
@@ -35,8 +36,8 @@ async function run(call: Call, isDevelopment: boolean): Promise<ExitCode> {
   const all = [...problemsOfUnknown(unknown), ...problems]
   if (config === undefined || all.length > 0)
     throw problemsFailure({ code: 'wrong-setting', what: 'the service cannot be started like this' }, all)
-  const asked = untilAskedToEnd()
   tellOpenKeyFile(adminKeyFileOf(settings), terminal.tell)
+  const asked = untilAskedToEnd()
   const voice = voiceOf(isDevelopment && options['json'] !== true, terminal)
   const service = await start({ config, isDevelopment, ...voice }, call)
   terminal.tell(introduce(service, isDevelopment))
@@ -67,7 +68,7 @@ async function start(options: ServiceOptions, call: Call): Promise<Service> {
       what: message,
       because: [because],
       so: 'Nothing was started, and nothing was changed.',
-      next: nextOf(error, call),
+      next: nextOf(error, call).map(line => asTypedHere(line)),
       ...(WRONG_SETTINGS.includes(code) && { exitCode: EXIT_CODES.usage }),
     })
   }
@@ -84,8 +85,8 @@ function nextOf({ code, cause, next }: StartFailure, { words, options }: Call): 
     const { code: reason } = cause as NodeJS.ErrnoException
     return [reason === 'EACCES' ? typedWith(words, '--port', '0') : typedWith(words, '--host', '127.0.0.1')]
   }
-  if (code === 'no-keys') return [...next.slice(0, 1), typedWith(words, '--admin-key-file', 'admin.key')]
   if (code === 'no-directory') return [typedWith(words, '--data', 'secondwind-data')]
+  if (code === 'no-keys') return [...next.slice(0, 1), typedWith(words, '--admin-key-file', 'admin.key')]
   // Whoever serves that directory can be looked at; another directory would be another, empty service.
   if (code === 'store-in-use') return [typed(['doctor', ...retyped(options, SETTING_OPTIONS)])]
   return next
