@@ -95,11 +95,10 @@ describe('the page on operations', () => {
     await admin.tasks.enqueue({ targetUrl: `${service.url}/_flaky/503x1`, ...hours })
     await thief.destinations.pause(service.url, { reason: 'mischief' })
     const printed = await paste('A key leaked', { KEY: me.key, KEY_ID: leaked.keyId })
-    const [, audit, tasks] = printed.split(/(?<=\})(?=\{)/).map(text => JSON.parse(text)) as [
-      unknown,
-      { items: { action: string }[] },
-      { items: { taskId: string }[] },
-    ]
+    const [, audit, tasks] = printed
+      .trim()
+      .split('\n')
+      .map(text => JSON.parse(text)) as [unknown, { items: { action: string }[] }, { items: { taskId: string }[] }]
     assert.deepEqual([audit.items[0]!.action, audit.items.length], ['destination.pause', 1])
     assert.deepEqual(
       tasks.items.map(task => task.taskId),

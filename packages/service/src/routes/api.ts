@@ -3,6 +3,7 @@ import { addAudit } from './access/audit.ts'
 import { addKeys } from './access/keys.ts'
 import { addSecrets } from './access/secrets.ts'
 import { addTenants } from './access/tenants.ts'
+import { asLine } from './answers/as-line.ts'
 import { drainRefused } from './answers/draining.ts'
 import {
   answerBrokenRequest,
@@ -92,7 +93,7 @@ export function createApi(setting: ApiSetting): FastifyInstance {
   )
   // A serializer for every answer of every route takes more than a second to make, and writes no faster than this. That
   // nothing is answered but what is described is seen by the tests, which ask every operation.
-  api.setSerializerCompiler(() => answer => JSON.stringify(answer))
+  api.setSerializerCompiler(() => asLine)
   // What nobody asked for is not even read.
   api.removeAllContentTypeParsers()
   describeApi(api, context)

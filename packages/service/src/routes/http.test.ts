@@ -15,6 +15,18 @@ describe('every answer', () => {
       assert.match(String((await ask('GET', '/healthz', { headers })).headers['x-request-id']), /^[\da-f]{16}$/)
     assert.match(String((await ask('GET', '/nowhere')).headers['x-request-id']), /^[\da-f]{16}$/)
   })
+
+  it('of JSON ends its line: the prompt of a shell does not stick to it', async () => {
+    const { ask } = await serve()
+    const answers = [
+      ask('GET', '/healthz'),
+      ask('GET', '/nowhere'),
+      ask('GET', '/retry-tasks'),
+      ask('POST', '/retry-tasks', { body: TASK }),
+      ask('POST', '/retry-tasks', { body: { targetUrl: 'nowhere' } }),
+    ]
+    for (const { text } of await Promise.all(answers)) assert.match(text, /^\{.*\}\n$/)
+  })
 })
 
 describe('a request that leads nowhere', () => {

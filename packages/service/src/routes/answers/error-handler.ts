@@ -5,6 +5,7 @@ import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { InvalidCursorError, StoreUnavailableError } from '../../stores/task-store.ts'
+import { asLine } from './as-line.ts'
 import { hangUpSoon } from './draining.ts'
 import { refusalOfShape } from '../requests/validation.ts'
 import { comeBackAfter, PROBLEM_JSON, problemDetails, Refusal, sentence, type RefusalCode } from './refusal.ts'
@@ -23,7 +24,7 @@ export function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: Fa
     .code(refusal.status)
     .headers({ ...refusal.parts.headers, 'x-request-id': request.id })
     .type(PROBLEM_JSON)
-    .send(JSON.stringify(problemDetails(refusal, request.id)))
+    .send(asLine(problemDetails(refusal, request.id)))
   const line = { ...answerLine(request, reply), code: refusal.code }
   // Of an error of our own making the caller learns nothing: the operator must learn all of it.
   if (refusal.code === 'internal-error') request.log.error({ ...line, err: cause }, 'failed')
