@@ -1,12 +1,16 @@
 /** Where tasks and their large bodies are kept, opened as the configuration says. */
-import { systemClock } from '@secondwind/resilience'
+import { systemClock, type Clock } from '@secondwind/resilience'
+import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { BodyStore } from './bodies/body-store.ts'
 import { openDirectoryBodies } from './bodies/directory/directory-bodies.ts'
+import { spaceAt, type Space } from './bodies/directory/free-space.ts'
+import { IntakeSpace } from './bodies/directory/intake-space.ts'
 import { openMemoryBodies } from './bodies/memory/memory-bodies.ts'
 import type { ServiceConfig } from './config.ts'
 import { StartFailure } from './start-failure.ts'
 import { openMemoryStore } from './stores/memory/memory-store.ts'
+import { DATA_FILE } from './stores/sqlite/file/file.ts'
 import { writeHolder } from './stores/sqlite/file/holder.ts'
 import { FORMAT } from './stores/sqlite/file/migrations.ts'
 import { openSqliteStore } from './stores/sqlite/sqlite-store.ts'
@@ -38,6 +42,18 @@ export async function openBodies({ store: kind, data }: ServiceConfig, store: Ta
     const what = `the bodies in ${resolve(data)} cannot be opened`
     throw new StartFailure({ code: error.code, what, because: error.message, cause: error })
   }
+}
+
+/** Whether the disk of the store has room for more; nothing lies on one that is in memory. */
+export function intakeSpaceOf({ store, data }: ServiceConfig, clock: Clock): IntakeSpace | undefined {
+  return store === 'memory' ? undefined : new IntakeSpace({ look: () => spaceBeside(data), clock })
+}
+
+/** What lies in the log is written once more, into the file: so much is as good as taken. */
+async function spaceBeside(data: string): Promise<Space> {
+  const { allBytes, freeBytes } = await spaceAt(data)
+  const log = await stat(join(data, `${DATA_FILE}-wal`)).catch(() => undefined)
+  return { allBytes, freeBytes: freeBytes - (log?.size ?? 0) }
 }
 
 /** In words. */

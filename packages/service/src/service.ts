@@ -10,12 +10,13 @@ import { KeyRing } from './access/key-ring.ts'
 import { sealOf } from './access/seal.ts'
 import { SigningSecrets } from './access/signing-secrets.ts'
 import { listenFailure, refuseEarly, refuseTooOpen } from './before-opening.ts'
+import type { IntakeSpace } from './bodies/directory/intake-space.ts'
 import { CallbackRunner } from './callbacks/callback-runner.ts'
 import type { ServiceConfig } from './config.ts'
 import { connectionsWithin, mostDescriptors, targetSocketsWithin } from './descriptors.ts'
 import { createDispatcher } from './dispatch/dispatcher.ts'
 import { lanesWithin } from './heap.ts'
-import { announce, formatOf, openBodies, openStore, sayStore } from './open-stores.ts'
+import { announce, formatOf, intakeSpaceOf, openBodies, openStore, sayStore } from './open-stores.ts'
 import { addPracticeEndpoints } from './practice/practice.ts'
 import { ReplayRunner } from './replays/replay-runner.ts'
 import { createApi } from './routes/api.ts'
@@ -80,6 +81,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   await refuseEarly(config, isDevelopment)
   const store = await openStore(config)
   const bodies = await openBodies(config, store)
+  const space = intakeSpaceOf(config, clock)
   await seedDefaultPolicy(store, DEFAULT_TENANT)
   const seal = await sealOf(store)
   const now = (): number => dispatcher.now()
@@ -149,6 +151,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const api = createApi({
     store,
     bodies,
+    ...(space && { space }),
     dispatching: dispatcher,
     wakeReplays: tenant => replays.wake(tenant),
     orders: dispatcher.orders,
@@ -165,7 +168,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     live,
     ...(options.events && { operatorEvents: options.events }),
     metrics: () => metrics.scrape(),
-    health: () => healthOf(store),
+    health: () => healthOf(store, space),
     version: VERSION,
     format: formatOf(config),
     instance,
@@ -235,9 +238,9 @@ async function listen(api: FastifyInstance, config: ServiceConfig, giveUp: () =>
   }
 }
 
-async function healthOf(store: TaskStore): Promise<Health> {
+async function healthOf(store: TaskStore, space: IntakeSpace | undefined): Promise<Health> {
   try {
-    const { problem, clockSkewMs } = await store.health()
+    const { problem = await space?.problem(), clockSkewMs } = await store.health()
     return { problems: problem === undefined ? [] : [problem], clockSkewMs }
   } catch (error) {
     return { problems: [(error as Error).message], clockSkewMs: 0 }

@@ -11,8 +11,8 @@ export interface Space {
 const MOST_RESERVED_BYTES = 268_435_456
 const RESERVED_PART = 1 / 20
 
-/** Looked at again after so many bytes, of all uploads together. */
-const BETWEEN_LOOKS_BYTES = 4_194_304
+/** Looked at again after so many bytes, of all who write together. */
+export const BETWEEN_LOOKS_BYTES = 4_194_304
 
 /** Lets bodies have what tasks do not need: whoever fills the disk with them stops nobody's deliveries. */
 export class FreeSpace {
@@ -27,12 +27,16 @@ export class FreeSpace {
   async take(bytes: number): Promise<void> {
     this.#grantedBytes -= bytes
     if (this.#grantedBytes >= 0) return
-    const { allBytes, freeBytes } = await this.#look()
-    const left = freeBytes - Math.min(allBytes * RESERVED_PART, MOST_RESERVED_BYTES) - bytes
+    const space = await this.#look()
+    const left = space.freeBytes - reservedBytes(space) - bytes
     if (left < 0)
       throw new StoreUnavailableError('store-full', 'there is no room left for bodies: the rest is kept for tasks')
     this.#grantedBytes = Math.min(left, BETWEEN_LOOKS_BYTES)
   }
+}
+
+export function reservedBytes({ allBytes }: Space): number {
+  return Math.min(allBytes * RESERVED_PART, MOST_RESERVED_BYTES)
 }
 
 export async function spaceAt(directory: string): Promise<Space> {

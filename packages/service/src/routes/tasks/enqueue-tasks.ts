@@ -6,6 +6,9 @@ import type { ApiContext } from '../context.ts'
 /** What is larger is read and copied with every claim, and is better off in a file of its own. */
 const LARGEST_INLINE_BYTES = 65_536
 
+/** Of a task without its body, with its indexes. */
+const ROW_BYTES = 1_024
+
 /** A task as it was given to the store, and what became of it. */
 export interface EnqueuedTask {
   readonly task: NewTask
@@ -13,15 +16,22 @@ export interface EnqueuedTask {
 }
 
 /** Hands tasks to the store; large bodies are on the disk before. */
-export async function enqueueTasks(
-  tasks: readonly NewTask[],
-  { store, bodies, limits }: ApiContext,
-): Promise<EnqueuedTask[]> {
+export function enqueueTasks(tasks: readonly NewTask[], context: ApiContext): Promise<EnqueuedTask[]> {
+  const { space } = context
+  return space === undefined ? enqueue(tasks, context) : space.within(bytesOf(tasks), () => enqueue(tasks, context))
+}
+
+async function enqueue(tasks: readonly NewTask[], { store, bodies, limits }: ApiContext): Promise<EnqueuedTask[]> {
   const kept = tasks.some(isLarge) ? await keepApart(tasks, bodies) : tasks
   const { results } = await store.enqueue(kept, limits.backlog)
   const ends = kept.map((task, at) => ({ task, enqueued: results[at]! }))
   for (const end of ends) await removeUnneeded(end, bodies)
   return ends
+}
+
+/** About what their rows take: all that is long, and something for the rest. */
+function bytesOf(tasks: readonly NewTask[]): number {
+  return tasks.reduce((sum, { request: { body } }) => sum + ROW_BYTES + (body?.length ?? 0), 0)
 }
 
 function isLarge({ request: { body } }: NewTask): boolean {

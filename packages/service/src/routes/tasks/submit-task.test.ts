@@ -398,6 +398,28 @@ describe('POST /retry-tasks refuses', () => {
     assert.equal((await ask('POST', '/retry-tasks', { body: TASK })).status, 201)
   })
 
+  it('whatever comes while the disk has no room for it, alone or in a batch, and says when to come back', async () => {
+    const asked: number[] = []
+    const within = async <Result>(bytes: number, write: () => Promise<Result>): Promise<Result> => {
+      asked.push(bytes)
+      if (asked.length > 1) throw new StoreUnavailableError('store-full', 'the disk is nearly full')
+      return write()
+    }
+    const { ask } = await serve({ space: { within } })
+    const task = { ...TASK, body: 'x'.repeat(60_000) }
+    assert.equal((await ask('POST', '/retry-tasks', { body: task })).status, 201)
+    for (const [path, body] of [
+      ['/retry-tasks', task],
+      ['/retry-tasks/batch', [task, task]],
+    ] as const) {
+      const refusal = await ask('POST', path, { body })
+      assert.deepEqual(refusalOf(refusal), [503, 'store-full'])
+      assert.match(refusal.headers['retry-after']!, /^\d+$/)
+    }
+    const [one, other, both] = asked
+    assert.ok(one! > 60_000 && other === one && both === 2 * one!)
+  })
+
   it('tasks whose end could not be told, and says where', async () => {
     const { ask } = await serve({ limits: { backlog: { perLane: 2, total: 100 } } })
     await ask('POST', '/retry-tasks', { body: { ...TASK, targetUrl: 'https://told.example/other' } })
