@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, it } from 'vitest'
 import { virtualClock } from '@secondwind/resilience/testing'
+import { openMemoryBodies } from '../../bodies/memory/memory-bodies.ts'
 import { openMemoryStore } from '../../stores/memory/memory-store.ts'
 import { guarded } from './guarded.test-kit.ts'
 
@@ -120,5 +121,48 @@ describe('a key that is revoked while its request arrives', () => {
     open()
     assert.deepEqual([(await listed!).status, (await listed!).json.code], [401, 'key-unknown'])
     assert.equal((await operators!).status, 200)
+  })
+})
+
+describe('a key that is revoked while a body is read for it', () => {
+  const PARTS = ['first, ', 'second, ', 'last']
+
+  /** Whose bodies come in parts; before the last of the so-manyth reading there is a door. */
+  async function answerOf(reading: number): Promise<string> {
+    const clock = virtualClock()
+    const bodies = openMemoryBodies({ clock })
+    const between = door()
+    let readings = 0
+    async function* inParts(isHeld: boolean): AsyncIterable<Uint8Array> {
+      for (const part of PARTS) {
+        if (isHeld && part === 'last') {
+          between.reached()
+          await between.opened
+        }
+        yield Buffer.from(part)
+      }
+    }
+    const served = await guarded({ clock, bodies: { ...bodies, read: async () => inParts(++readings === reading) } })
+    await served.addTenant('acme')
+    const key = await served.keyFor('acme', 'enqueue', 'read-bodies')
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'text/plain' }
+    const { json } = await served.ask('POST', '/bodies', { body: PARTS.join(''), headers })
+    const answer = served.raw(
+      `GET /bodies/${json.bodyRef} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n\r\n`,
+    )
+    await between.reading
+    assert.equal((await served.as('DELETE', `/keys/${idOf(key)}`, { key: served.operator })).status, 200)
+    between.open()
+    return answer
+  }
+
+  it('is answered with nothing of it', async () => {
+    assert.match(await answerOf(1), /^HTTP\/1.1 401 [^]*key-unknown/)
+  })
+
+  it('is sent nothing more of it', async () => {
+    const text = await answerOf(2)
+    assert.match(text, /^HTTP\/1.1 200 /)
+    assert.doesNotMatch(text, /last/)
   })
 })

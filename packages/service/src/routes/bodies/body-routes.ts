@@ -6,7 +6,7 @@ import type { BodyRecord } from '../../stores/task-store.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { refuseClosedUploads } from '../tasks/closed-intake.ts'
-import { callerOf, shutOut } from '../requests/caller.ts'
+import { callerOf, refuseShutOut, shutOut } from '../requests/caller.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { BYTES, bodyRefField } from '../schemas/body.ts'
 import { operation } from '../schemas/operation.ts'
@@ -94,11 +94,23 @@ export function addBodies(api: FastifyInstance, context: ApiContext, intake: Int
       }),
     },
     async (request, reply) => {
-      const name = { tenant: callerOf(request).tenant, bodyRef: request.params.bodyRef }
+      const caller = callerOf(request)
+      const name = { tenant: caller.tenant, bodyRef: request.params.bodyRef }
       const { record, bytes } = await reads.during(reply, () => readBody(name, context, request.log))
-      return reply.headers(headersOf(record)).send(Readable.from(bytes, { objectMode: false }))
+      const look = (): void => refuseShutOut(caller, keys)
+      // It is no JSON, of which the guard would look at the key once more.
+      look()
+      return reply.headers(headersOf(record)).send(Readable.from(lookingOn(bytes, look), { objectMode: false }))
     },
   )
+}
+
+/** Whoever takes its time gets nothing more once it is shut out: its answer is broken off. */
+async function* lookingOn(bytes: AsyncIterable<Uint8Array>, look: () => void): AsyncIterable<Uint8Array> {
+  for await (const chunk of bytes) {
+    look()
+    yield chunk
+  }
 }
 
 function typeOf({ headers }: FastifyRequest): string {
