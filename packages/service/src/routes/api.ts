@@ -13,6 +13,7 @@ import {
   createErrorHandler,
   sendRefusal,
 } from './answers/error-handler.ts'
+import { RefusalLog } from './answers/refusal-log.ts'
 import { KnownRoutes } from './answers/unknown-route.ts'
 import { addBodies } from './bodies/body-routes.ts'
 import { closeInTime } from './closing.ts'
@@ -58,7 +59,8 @@ export function createApi(setting: ApiSetting): FastifyInstance {
   const context = { ...setting, store: asTenant, storeFor }
   const { log, limits, random, clock } = context
   const ids = createRequestIds()
-  const handleError = createErrorHandler(random)
+  const lines = new RefusalLog(clock)
+  const handleError = createErrorHandler(random, lines)
   const api = fastify({
     logger: { level: log.level, ...(log.stream && { stream: log.stream }), redact: NEVER_LOGGED },
     // A logger for each request would be made for nearly nothing: the lines name the request themselves.
@@ -89,7 +91,7 @@ export function createApi(setting: ApiSetting): FastifyInstance {
   const routes = new KnownRoutes(api)
   api.setErrorHandler(handleError)
   api.setNotFoundHandler((request, reply) =>
-    sendRefusal(foreign(request, context) ?? routes.refusalOf(request), request, reply),
+    sendRefusal(foreign(request, context) ?? routes.refusalOf(request), request, reply, lines),
   )
   // A serializer for every answer of every route takes more than a second to make, and writes no faster than this. That
   // nothing is answered but what is described is seen by the tests, which ask every operation.
@@ -101,6 +103,7 @@ export function createApi(setting: ApiSetting): FastifyInstance {
   boundConnections(api, context)
   if (log.level === 'debug' || log.level === 'trace') logAnswers(api)
   closeInTime(api, context)
+  api.addHook('onClose', async () => lines.close())
   drainRefused(api, context.clock)
   addRoutes(api, context)
   return api

@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream'
 import { InvalidCursorError, StoreUnavailableError } from '../../stores/task-store.ts'
 import { asLine } from './as-line.ts'
 import { hangUpSoon } from './draining.ts'
+import type { RefusalLog } from './refusal-log.ts'
 import { refusalOfShape } from '../requests/validation.ts'
 import { comeBackAfter, PROBLEM_JSON, problemDetails, Refusal, sentence, type RefusalCode } from './refusal.ts'
 
@@ -15,21 +16,27 @@ const STORE_WAIT_MS = 5_000
 
 export type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void
 
-export function createErrorHandler(random: Random): ErrorHandler {
-  return (error, request, reply) => sendRefusal(refusalOf(error, random), request, reply, error)
+export function createErrorHandler(random: Random, lines: RefusalLog): ErrorHandler {
+  return (error, request, reply) => {
+    const refusal = refusalOf(error, random)
+    if (refusal.code !== 'internal-error') return sendRefusal(refusal, request, reply, lines)
+    // Of an error of our own making the caller learns nothing: the operator must learn all of it.
+    answer(refusal, request, reply)
+    request.log.error({ ...answerLine(request, reply), code: refusal.code, err: error }, 'failed')
+  }
 }
 
-export function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply, cause?: unknown): void {
+export function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply, lines: RefusalLog): void {
+  answer(refusal, request, reply)
+  lines.tell(refusal, request, { ...answerLine(request, reply), code: refusal.code })
+}
+
+function answer(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void {
   void reply
     .code(refusal.status)
     .headers({ ...refusal.parts.headers, 'x-request-id': request.id })
     .type(PROBLEM_JSON)
     .send(asLine(problemDetails(refusal, request.id)))
-  const line = { ...answerLine(request, reply), code: refusal.code }
-  // Of an error of our own making the caller learns nothing: the operator must learn all of it.
-  if (refusal.code === 'internal-error') request.log.error({ ...line, err: cause }, 'failed')
-  else if (refusal.status >= 500) request.log.error({ ...line, detail: refusal.message }, 'refused')
-  else request.log.info(line, 'refused')
 }
 
 /** The pattern, not the path: a query, or a path of somebody's making, may hold what belongs into no log. */
