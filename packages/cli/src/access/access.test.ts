@@ -22,6 +22,7 @@ async function aLockedService(): Promise<{ service: RunningService; asAdmin: rea
   const words = ['keys', 'create', '--operator', '--scope', 'admin', '--name', 'first', '--write', file]
   const { exitCode, stdout, stderr } = await service.atTerminal(words)
   assert.equal(exitCode, 0, stderr)
+  assert.doesNotMatch(stderr, /wrote/)
   assert.match(stdout, /^the key is in .*\n\n\S+ may admin\. From now on every request needs a key\.\n$/)
   assert.match(readFileSync(file, 'utf8'), /^swk_[0-9a-f]{16}_\S+\n$/)
   assert.equal(statSync(file).mode & 0o777, 0o600)

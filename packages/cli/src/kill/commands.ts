@@ -9,6 +9,7 @@ import { Failure, usageFailure } from '../failure.ts'
 import { confirm, YES_OPTION } from '../input/confirm.ts'
 import { given } from '../input/given.ts'
 import { isOn, oneOf, readOptions, withDefault, type Reader } from '../input/read-options.ts'
+import { sayCount } from '../output/say-count.ts'
 import { asItWasRead } from '../remote/as-it-was-read.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
@@ -120,7 +121,7 @@ function sayHolds({ level, holds }: Control | ControlPreview): string {
   if (level === 'intake-off') return 'holds nothing; whoever hands a task over is told to come back later'
   if (holds === undefined) return ''
   const { waitingTasks, lanes, isExact } = holds
-  return `holds ${isExact ? '' : 'up to '}${waitingTasks.toLocaleString('en')} tasks of ${lanes} ${lanes === 1 ? 'destination' : 'destinations'}; none is dropped, and no attempt is spent`
+  return `holds ${isExact ? '' : 'up to '}${sayCount(waitingTasks, 'task')} of ${sayCount(lanes, 'destination')}; none is dropped, and no attempt is spent`
 }
 
 const offCommand: Command = remoteCommand({

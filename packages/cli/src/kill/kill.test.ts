@@ -13,7 +13,7 @@ describe('the kill switch', () => {
     const tried = await atTerminal([...ON, '--dry-run'])
     assert.match(
       tried.stdout,
-      /^dispatch-off for everything, until \S+, in 30 min \(INC-2231\)[^]*holds .*1 tasks? of 1 [^]*Nothing was changed\.\n$/,
+      /^dispatch-off for everything, until \S+, in 30 min \(INC-2231\)[^]*holds (?:up to )?1 task of 1\s+destination;[^]*Nothing was changed\.\n$/,
     )
     assert.equal((await inPipe(['kill', 'status', '--ids'])).stdout, '')
     assert.equal((await inPipe(ON)).exitCode, 2)

@@ -49,7 +49,7 @@ export function fileAt(path: string | undefined, content: () => string | Uint8Ar
   return path === undefined ? [] : [{ path, content }]
 }
 
-/** Each in its turn, and says so. */
+/** Each in its turn, and says so; where a secret is, its answer has said. */
 export async function writeFiles(files: readonly OutputFile[], { tell }: Pick<Terminal, 'tell'>): Promise<void> {
   for (const { path, content, isNew, isSecret } of files) {
     try {
@@ -57,7 +57,7 @@ export async function writeFiles(files: readonly OutputFile[], { tell }: Pick<Te
     } catch (error) {
       throw notWritable(path, error as Error)
     }
-    tell(`wrote ${path}\n`)
+    if (!isSecret) tell(`wrote ${path}\n`)
   }
 }
 

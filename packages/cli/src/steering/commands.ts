@@ -111,7 +111,10 @@ const breakerCommand: Command = destinationChange({
     const { set } = readOptions(options, { set: oneOf(...STATES) })
     return client.destinations.force(name, { breaker: set, ...reasonOf(options) })
   },
-  say: destination => `The breaker of ${nameOf(destination)} is ${destination.settings?.forced?.breaker ?? 'auto'}.`,
+  say: destination => {
+    const state = destination.settings?.forced?.breaker ?? 'auto'
+    return `The breaker of ${nameOf(destination)} ${state === 'auto' ? 'judges for itself' : `is ${state}, by hand`}.`
+  },
   next: watchIt,
 })
 

@@ -72,6 +72,14 @@ describe('pause and resume', () => {
     assert.doesNotMatch((await inPipe(['pause', url])).stderr, /nothing was ever sent/)
   })
 
+  it('have a breaker beside them, which is set by hand or judges for itself', async () => {
+    const { atTerminal, url } = await aService()
+    const saidOf = async (state: string): Promise<string> =>
+      oneLine((await atTerminal(['destinations', 'breaker', url, '--set', state])).stdout)
+    assert.match(await saidOf('closed'), /The breaker of \S+ is closed, by hand\. $/)
+    assert.match(await saidOf('auto'), /The breaker of \S+ judges for itself\. $/)
+  })
+
   it('refuse a destination that nobody knows, and a share that is none', async () => {
     const { inPipe, url } = await aService()
     const nobody = await inPipe(['pause', 'nobody'])

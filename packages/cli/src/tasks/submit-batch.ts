@@ -31,7 +31,7 @@ export async function submitBatch(file: string, { client, terminal, typed }: Rem
     table,
     show: page => showTable(tableOf(items, true), page),
     verdict: isWhole
-      ? `All ${tasks.length} were taken, ${existing} of them before.`
+      ? sayTaken(tasks.length, existing!)
       : `${created! + existing!} of ${tasks.length} were taken, ${refused} refused, ${unanswered} not answered.${refused === 0 ? '' : sayMend(mayRepeat, missing)}`,
     next: isWhole
       ? [typed('tasks', 'list')]
@@ -43,6 +43,12 @@ export async function submitBatch(file: string, { client, terminal, typed }: Rem
         ],
     exitCode: isWhole ? EXIT_CODES.done : EXIT_CODES.no,
   }
+}
+
+function sayTaken(count: number, existing: number): string {
+  const taken = count === 1 ? 'The task was taken' : `All ${count.toLocaleString('en')} were taken`
+  if (existing === 0) return `${taken}.`
+  return existing === count ? `${taken} before.` : `${taken}, ${existing.toLocaleString('en')} of them before.`
 }
 
 /** More of them are proposed when these are there. */

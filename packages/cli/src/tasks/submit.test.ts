@@ -86,6 +86,9 @@ describe('tasks submit --batch', () => {
     const first = await inPipe(['tasks', 'submit', '--batch', keyed])
     assert.equal(first.exitCode, 0, first.stderr)
     assert.match(first.stdout, /^line\tresult\ttaskId.*\n1\tcreated\t\S+.*\n3\tcreated\t/)
+    assert.match(first.stderr, /^All 2 were taken\.\n/)
+    const repeated = await inPipe(['tasks', 'submit', '--batch', keyed])
+    assert.match(repeated.stderr, /^All 2 were taken before\.\n/)
     const mixed = aFile([line('a', { idempotencyKey: 'a' }), line('c', { colour: 'red' }), line('d')].join('\n'))
     const second = await inPipe(['tasks', 'submit', '--batch', mixed, '--json'])
     const { created, existing, refused, items } = JSON.parse(second.stdout) as Batch
