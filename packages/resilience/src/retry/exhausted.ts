@@ -14,17 +14,8 @@ export interface Exhausted {
   readonly idempotencyKey: string
 }
 
-/** Reasons that more time could cure. The others are final, or the caller's own wish. */
-const EXHAUSTED_REASONS: readonly GiveUpReason[] = [
-  'attempts',
-  'deadline',
-  'retry-after-too-long',
-  'budget',
-  'breaker-open',
-  'throttled',
-  'killed',
-  'shutdown',
-]
+/** Reasons that no time would cure, or that are the caller's own wish. All others are a matter of patience. */
+const FINAL_REASONS: readonly GiveUpReason[] = ['permanent', 'not-idempotent', 'not-replayable', 'nested', 'aborted']
 
 /** Settles an operation that failed: as the hook says, where it is asked and answers, else with the failure itself. */
 export function settleFailed<T, A>(
@@ -35,7 +26,7 @@ export function settleFailed<T, A>(
 ): void {
   const settle = (): void => (returned ? operation.resolve(error as T) : operation.reject(error))
   const { reason } = history
-  if (onExhausted === undefined || !EXHAUSTED_REASONS.includes(reason)) return settle()
+  if (onExhausted === undefined || FINAL_REASONS.includes(reason)) return settle()
   const { idempotencyKey } = operation
   const exhausted = { reason, error, history, policy: document, idempotencyKey }
   new Promise<A>(resolve => resolve(onExhausted(exhausted))).then(operation.resolve, (hookError: unknown) => {
