@@ -71,8 +71,7 @@ export function decide(
   if (outcome.kind === 'success') return { kind: 'done' }
   if (!isRetryable(outcome)) return giveUp('permanent')
   // A body that cannot be made again may have been read, even if nothing was sent.
-  if (state.once !== undefined && (!outcome.unsent || state.once === 'not-replayable'))
-    return giveUp(state.once)
+  if (state.once !== undefined && (!outcome.unsent || state.once === 'not-replayable')) return giveUp(state.once)
   if (state.attempt >= policy.maxAttempts) return giveUp('attempts')
 
   // A server that names a wait is never hurried, only kept waiting longer.
