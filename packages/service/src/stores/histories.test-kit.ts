@@ -119,6 +119,9 @@ class History {
   readonly #tasks: NewTask[] = []
   readonly #claims: ClaimedTask[] = []
   readonly #stewards = new Map<number, string | null>()
+  /** The present names of its two replays, and all that they had. */
+  readonly #replayIds = [...SCOPE.replayIds]
+  readonly #knownReplayIds = [...SCOPE.replayIds]
   #number = 0
 
   constructor(sides: readonly [Side, Side]) {
@@ -138,7 +141,7 @@ class History {
     const looks: Snapshot[] = []
     for (const side of this.#sides) {
       await side.opened.caughtUp?.()
-      const look = await snapshotOf(side.opened.store, SCOPE)
+      const look = await snapshotOf(side.opened.store, { ...SCOPE, replayIds: this.#knownReplayIds })
       checkPromises(look)
       if (side.lastLook !== undefined) checkProgress(side.lastLook, look)
       side.lastLook = look
@@ -184,8 +187,7 @@ class History {
       case 'replay-many':
         return this.#replayMany(made)
       case 'forget-replay':
-        await this.#both(store => store.forgetReplay(SCOPE.replayIds[made.replay]!))
-        return
+        return this.#forgetReplay(made)
       case 'put-policy': {
         const document = { ...DEFAULT_POLICY, maxAttempts: made.value + 1 }
         const name = { tenant: SCOPE.tenants[made.policy]!, policyId: SCOPE.policyIds[made.policy]! }
@@ -357,10 +359,18 @@ class History {
     await this.#both(store => store.replay({ taskId, generation, progress, ...asking(version, task) }))
   }
 
+  /** No name is given twice: what is still under way of the one that is forgotten would be counted as the other's. */
+  async #forgetReplay({ replay }: Extract<Step, { kind: 'forget-replay' }>): Promise<void> {
+    const replayId = this.#replayIds[replay]!
+    await this.#both(store => store.forgetReplay(replayId))
+    this.#replayIds[replay] = `${replayId}+`
+    this.#knownReplayIds.push(`${replayId}+`)
+  }
+
   async #replayMany({ tasks, replay, dueInMs, lanes }: Extract<Step, { kind: 'replay-many' }>): Promise<void> {
     const now = await this.#now()
     const dead = await this.#dead()
-    const replayId = SCOPE.replayIds[replay]!
+    const replayId = this.#replayIds[replay]!
     const asks = tasks.flatMap(at => {
       const task = newest(dead, at)
       if (task === undefined) return []
