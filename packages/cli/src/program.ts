@@ -18,9 +18,9 @@ export async function runProgram(
   unguarded: Terminal,
 ): Promise<number> {
   const words = withFlags(typedWords, commands)
-  const any = guarded(unguarded)
+  const usual = guarded(unguarded)
   // As for a terminal that knows no others: whatever a command writes by itself keeps to them, too.
-  const terminal = words.includes('--ascii') ? inAscii(any) : any
+  const terminal = words.includes('--ascii') ? inAscii(usual) : usual
   let exitCode: number = EXIT_CODES.done
   const parser = createParser(commands, terminal, async (command, read) => {
     const { options } = read

@@ -56,6 +56,7 @@ export function createConnector(options: ConnectorOptions): () => Opening {
     // at its end, which the resolver and the Host header keep.
     const named = hostname.endsWith('.') ? { ...asked, servername: withoutLastDot(hostname) } : asked
     asking = signal
+    // undici hands the socket back at once, though its types do not say so.
     const socket = open(named, (...answer) => {
       signal.removeEventListener('abort', leave)
       const [, opened] = answer
