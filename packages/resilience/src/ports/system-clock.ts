@@ -27,13 +27,25 @@ const GONE = -3
 const MOST_GONE = 1_024
 
 /**
+ * What is armed goes here first. Often made anew, so that it is as young as what stands on it: a reference from an old object
+ * to a young one is noted for the garbage collector, and that would cost as much as all the rest of arming.
+ */
+interface Pile {
+  newest: Alarm | undefined
+  /** How often it may be emptied before another takes its place. */
+  usesLeft: number
+}
+
+const newPile = (): Pile => ({ newest: undefined, usesLeft: 64 })
+
+/**
  * One heap and one timer for all alarms. What is armed goes on a pile first, and into the heap when the timer fires and
  * it is not yet due: most alarms leave the pile as they came, from its top, or are rung right from it, which costs one
  * reference written and not a place found.
  */
 class SystemClock implements Clock {
   readonly #alarms = new AlarmHeap()
-  #newest: Alarm | undefined
+  #pile = newPile()
   #roomForGone = MOST_GONE
   #timer: ReturnType<typeof setTimeout> | undefined
   #hopping = false
@@ -58,8 +70,8 @@ class SystemClock implements Clock {
   arm(alarm: Alarm): void {
     if (this.#setTimeout !== setTimeout) this.#lookAround()
     if (alarm.slot === NOT_ARMED) {
-      alarm.behind = this.#newest
-      this.#newest = alarm
+      alarm.behind = this.#pile.newest
+      this.#pile.newest = alarm
     } else if (alarm.slot === GONE) this.#roomForGone++
     alarm.slot = NEW
     if (!(alarm.dueAt >= this.#timerDueAt)) this.#hop(alarm)
@@ -67,12 +79,15 @@ class SystemClock implements Clock {
 
   disarm(alarm: Alarm): void {
     if (alarm.slot >= 0) this.#alarms.remove(alarm)
-    else if (alarm.slot === NEW) {
+    else if (alarm === this.#pile.newest) {
+      alarm.slot = NOT_ARMED
+      this.#uncover(alarm.behind)
+      alarm.behind = undefined
+    } else if (alarm.slot === NEW) {
       alarm.slot = GONE
       if (--this.#roomForGone === 0) for (const newcomer of this.#takeNewcomers()) this.#admit(newcomer)
-      else if (alarm === this.#newest) this.#uncover()
     }
-    if (this.#newest === undefined && this.#alarms.size === 0 && !this.#hopping) this.#stopTimer()
+    if (!this.#hopping && this.#pile.newest === undefined && this.#alarms.size === 0) this.#stopTimer()
   }
 
   /** Fake timers come and go, all together, and take what was set with them: a timer of another clock never fires on this. */
@@ -82,9 +97,8 @@ class SystemClock implements Clock {
     this.#forgetTimer()
   }
 
-  /** Off the top of the pile, whoever has left it. */
-  #uncover(): void {
-    let alarm = this.#newest
+  /** The top of the pile has left: with it go those below it that had left already. */
+  #uncover(alarm: Alarm | undefined): void {
     while (alarm?.slot === GONE) {
       const { behind } = alarm
       alarm.slot = NOT_ARMED
@@ -92,14 +106,15 @@ class SystemClock implements Clock {
       this.#roomForGone++
       alarm = behind
     }
-    this.#newest = alarm
+    if (alarm === undefined && --this.#pile.usesLeft === 0) this.#pile = newPile()
+    else this.#pile.newest = alarm
   }
 
   /** The pile, which is empty then: whoever is there, the newest first. */
   #takeNewcomers(): Alarm[] {
     const there: Alarm[] = []
-    let alarm = this.#newest
-    this.#newest = undefined
+    let alarm = this.#pile.newest
+    this.#pile = newPile()
     this.#roomForGone = MOST_GONE
     while (alarm !== undefined) {
       const { behind } = alarm

@@ -42,22 +42,14 @@ export function retryCompiled<T, A = never>(
 /** Begins one operation: `setup` may be shared with others, `call` is its own. */
 export function begin<T, A>(work: Work<T>, setup: Setup<T, A>, call: CallOptions | undefined): Promise<T | A> {
   const operation = new Operation<T, A>(work, setup, call)
-  beginning = operation
-  const promise = new Promise<T | A>(keepSettlers)
-  // Whatever stays here would keep the newest result from being collected.
-  beginning = undefined
+  const promise = new Promise<T | A>((resolve, reject) => {
+    operation.resolve = resolve
+    operation.reject = reject
+  })
   try {
     operation.begin()
   } catch (error) {
     operation.crash(error)
   }
   return promise
-}
-
-/** One executor for all: a closure for each call would be the largest thing that a quick call allocates. */
-// oxlint-disable-next-line typescript/no-explicit-any
-let beginning: Operation<any, any> | undefined = undefined
-const keepSettlers = (resolve: (value: never) => void, reject: (error: unknown) => void): void => {
-  beginning!.resolve = resolve as (value: unknown) => void
-  beginning!.reject = reject
 }
