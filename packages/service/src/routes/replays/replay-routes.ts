@@ -121,6 +121,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
   api.get<OneReplay>(
     '/replays/:replayId',
     {
+      config: { readsMuch: () => true },
       schema: operation({
         operationId: 'getReplay',
         scope: 'read',

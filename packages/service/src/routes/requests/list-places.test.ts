@@ -1,20 +1,22 @@
 import { virtualClock } from '@secondwind/resilience/testing'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { describe, it } from 'vitest'
 import { openMemoryStore } from '../../stores/memory/memory-store.ts'
 import { guarded } from '../access/guarded.test-kit.ts'
-import type { Answered } from '../api.test-kit.ts'
+import type { Answered, Served } from '../api.test-kit.ts'
 import type { ApiLimits } from '../context.ts'
 
-/** An API whose store answers no list before it is told to. */
+/** An API whose store answers no list before it is told to; `begun` are the tenants whose lists it was asked for. */
 async function slowLists(limits: Partial<ApiLimits> = { lists: 200 }) {
   const clock = virtualClock()
   const store = openMemoryStore({ clock })
+  const begun: string[] = []
   let open = (): void => {}
   const opened = new Promise<void>(resolve => (open = resolve))
   const list: typeof store.list = async ask => {
+    begun.push(ask.filter.tenant!)
     await opened
     return store.list(ask)
   }
@@ -24,7 +26,7 @@ async function slowLists(limits: Partial<ApiLimits> = { lists: 200 }) {
     return served.keyFor(tenant, 'read')
   }
   const listAs = (key: string): Promise<Answered> => served.as('GET', '/retry-tasks', { key })
-  return { served, keyOf, listAs, open }
+  return { served, keyOf, listAs, open, begun }
 }
 
 describe('lists under way', () => {
@@ -32,12 +34,13 @@ describe('lists under way', () => {
     const { served, keyOf, listAs, open } = await slowLists()
     const [greedy, other] = [await keyOf('greedy'), await keyOf('other')]
     const refused: Answered[] = []
+    const asked: Promise<void>[] = []
     const enough = new Promise<void>(resolve => {
       const askOne = async (): Promise<void> => {
         const answer = await listAs(greedy)
         if (answer.status === 429 && refused.push(answer) === 20) resolve()
       }
-      for (let asked = 0; asked < 200; asked++) void askOne()
+      while (asked.length < 200) asked.push(askOne())
     })
     await enough
     const [first] = refused
@@ -48,6 +51,7 @@ describe('lists under way', () => {
       (await Promise.all(admitted)).map(({ status }) => status),
       [200, 200],
     )
+    await Promise.all(asked)
     assert.equal(refused.length, 20)
   })
 
@@ -86,6 +90,81 @@ describe('lists under way', () => {
       const broken = Array.from({ length: 100 }, () => served.as('GET', '/retry-tasks?cursor=none', { key }))
       assert.ok((await Promise.all(broken)).every(({ status }) => status === 400))
     }
+  })
+})
+
+/** So many of one reader are under way. */
+const AT_ONCE = 4
+
+/** Resolves when so many more requests have come in. */
+function arrived({ api }: Pick<Served, 'api'>, count: number): Promise<void> {
+  let left = count
+  return new Promise(resolve => {
+    api.server.on('request', () => {
+      if (--left === 0) resolve()
+    })
+  })
+}
+
+describe('lists that wait for others of their reader', () => {
+  it('are forgotten when their caller goes, and so are their places', async () => {
+    const { served, keyOf, listAs, open, begun } = await slowLists({ lists: 20 })
+    const key = await keyOf('hasty')
+    let come = arrived(served, AT_ONCE)
+    const first = Array.from({ length: AT_ONCE }, () => listAs(key))
+    await come
+    come = arrived(served, 14)
+    const accepted = once(served.api.server, 'connection')
+    const socket = connect(served.port, '127.0.0.1')
+    socket.write(`GET /retry-tasks HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\n\r\n`.repeat(14))
+    await come
+    assert.equal((await listAs(key)).status, 429)
+    const [itsEnd] = (await accepted) as [Socket]
+    const gone = once(itsEnd, 'close')
+    socket.destroy()
+    await gone
+    const last = listAs(key)
+    open()
+    assert.ok((await Promise.all([...first, last])).every(({ status }) => status === 200))
+    assert.equal(begun.length, AT_ONCE + 1)
+  })
+
+  it('are not read for whoever was shut out meanwhile', async () => {
+    const { served, listAs, open, begun } = await slowLists()
+    await served.addTenant('former')
+    const body = { scopes: ['read'], expiresAt: served.clock.now() + 1_000 }
+    const { key } = (await served.as('POST', '/keys', { key: served.operator, tenant: 'former', body })).json
+    const come = arrived(served, AT_ONCE + 3)
+    const asked = Array.from({ length: AT_ONCE + 3 }, () => listAs(key))
+    await come
+    await served.clock.advance(1_000)
+    open()
+    assert.ok((await Promise.all(asked)).every(({ status }) => status === 401))
+    assert.equal(begun.length, AT_ONCE)
+  })
+})
+
+describe('what reads as much as a list', () => {
+  it('takes a place as one: a preview, one control, one replay, one destination', async () => {
+    const { served, listAs, open } = await slowLists({ lists: 10 })
+    await served.addTenant('greedy')
+    const key = await served.keyFor('greedy', 'read', 'operate')
+    const control = { level: 'intake-off', scope: { kind: 'tenant' }, reason: 'a drill' }
+    const { controlId } = (await served.as('POST', '/controls', { key, body: control })).json
+    const asked = Array.from({ length: 10 }, () => listAs(key))
+    assert.equal((await Promise.race(asked)).status, 429)
+    for (const [method, path, body] of [
+      ['POST', '/controls', { ...control, preview: true }],
+      ['GET', `/controls/${controlId}`],
+      ['GET', '/replays/019a8b1c-5f00-7d3e-9a41-0c2f6e5b7a2a'],
+      ['GET', '/destinations/https%3A%2F%2Fapi.example'],
+    ] as const) {
+      const { status, json } = await served.as(method, path, { key, body })
+      assert.deepEqual([status, json.code], [429, 'too-many-lists'], `${method} ${path}`)
+    }
+    assert.equal((await served.as('POST', '/controls', { key, body: control })).status, 201, 'it waits for nothing')
+    open()
+    await Promise.all(asked)
   })
 })
 

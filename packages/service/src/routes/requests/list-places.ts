@@ -2,9 +2,18 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { comeBackAfter, Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { isList } from '../schemas/operation.ts'
+import { shutOut } from './caller.ts'
 import { holderOf } from './holder.ts'
+import { ListLines } from './list-lines.ts'
 import { Parts } from './parts.ts'
 import { whenTaken } from './when-taken.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether a request that is for no list reads as much as one, and takes a place as one. */
+    readonly readsMuch?: (request: FastifyRequest) => boolean
+  }
+}
 
 const FULL_WAIT_MS = 1_000
 
@@ -15,9 +24,16 @@ const SMALL_ANSWER_BYTES = 4_096
  * Bounds how many lists are under way, and how many bytes of them and of every other answer: from when one is asked for,
  * the wait for its turn included, until its answer has been taken or its caller has gone. Both are shared as slots are: a
  * tenant takes nine times what it leaves free, so that there is some for the next; operators count as one more.
+ *
+ * Of those that have a place, a few of each reader are read; for a caller who has gone before that nothing is, and one
+ * that was shut out meanwhile is refused.
  */
-export function boundLists(api: FastifyInstance, { limits, random }: Pick<ApiContext, 'limits' | 'random'>): void {
+export function boundLists(
+  api: FastifyInstance,
+  { limits, random, keys }: Pick<ApiContext, 'limits' | 'random' | 'keys'>,
+): void {
   const places = new Parts(limits.lists)
+  const lines = new ListLines()
   const bytes = new Parts(limits.listBytes)
   const listing = new WeakSet<FastifyRequest>()
   const refuse = (detail: string): Refusal =>
@@ -30,9 +46,9 @@ export function boundLists(api: FastifyInstance, { limits, random }: Pick<ApiCon
           `${limits.listBytes} bytes of answers may be under way, and of one tenant no more than leave some for others. Take the answers that you have asked for.`,
         )
 
-  api.addHook('preHandler', (request, _, done) => {
+  api.addHook('preHandler', (request, reply, done) => {
     const reader = holderOf(request.caller)
-    if (!isList(request.routeOptions.schema)) return done(refuseBytes(reader, 1))
+    if (!takesPlace(request)) return done(refuseBytes(reader, 1))
     if (!places.hasRoom(reader, 1))
       return done(
         refuse(
@@ -41,7 +57,12 @@ export function boundLists(api: FastifyInstance, { limits, random }: Pick<ApiCon
       )
     listing.add(request)
     places.take(reader, 1)
-    done()
+    const begin = (): void => done(shutOut(request.caller, keys))
+    if (lines.begins(reader, begin)) return done()
+    // Nobody is there to be answered: it goes no further.
+    whenTaken(reply, () => {
+      if (lines.leave(reader, begin)) places.giveBack(reader, 1)
+    })
   })
 
   api.addHook('onSend', (request, reply: FastifyReply, payload, done) => {
@@ -52,7 +73,7 @@ export function boundLists(api: FastifyInstance, { limits, random }: Pick<ApiCon
     // What was written is told, and a refusal is answered in any case.
     const refusal = request.method === 'GET' && reply.statusCode < 400 ? refuseBytes(reader, size) : undefined
     if (refusal !== undefined) return done(refusal)
-    listing.delete(request)
+    if (listing.delete(request)) lines.end(reader)
     bytes.take(reader, size)
     whenTaken(reply, () => {
       bytes.giveBack(reader, size)
@@ -60,4 +81,9 @@ export function boundLists(api: FastifyInstance, { limits, random }: Pick<ApiCon
     })
     done(null, payload)
   })
+}
+
+function takesPlace(request: FastifyRequest): boolean {
+  const { schema, config } = request.routeOptions
+  return isList(schema) || config.readsMuch?.(request) === true
 }
