@@ -9,8 +9,8 @@
  * How many may wait is for those to say who let them in.
  */
 import { shares } from '@secondwind/resilience/rules'
-import { EVERY_TENANT, laneOf } from '../task/lane.ts'
-import type { LanesPage, TaskStore } from './task-store.ts'
+import { EVERY_TENANT } from '../task/lane.ts'
+import type { TaskStore } from './task-store.ts'
 
 /** The next is at the store's door when it has done with one. */
 const AT_ONCE = 2
@@ -37,16 +37,12 @@ function inTurns(store: TaskStore, turns: ReadTurns, readerOf: (tenant: string) 
     list: ask => inTurn(ask.filter.tenant ?? EVERY_TENANT, () => store.list(ask)),
     causes: ask => inTurn(ask.tenant ?? EVERY_TENANT, () => store.causes(ask)),
     deadLetters: ask => inTurn(ask.filter.tenant ?? EVERY_TENANT, () => store.deadLetters(ask)),
-    laneCounters: ask => inTurn(ofLanes(ask), () => store.laneCounters(ask)),
+    laneCounters: ask => inTurn(ask.tenant ?? EVERY_TENANT, () => store.laneCounters(ask)),
     policies: ask => inTurn(ask.tenant, () => store.policies(ask)),
     policyVersions: ask => inTurn(ask.tenant, () => store.policyVersions(ask)),
     records: ask => inTurn(ask.tenant ?? EVERY_TENANT, () => store.records(ask)),
     auditTrail: ask => inTurn(ask.tenant ?? EVERY_TENANT, () => store.auditTrail(ask)),
   }
-}
-
-function ofLanes({ tenant, lane }: LanesPage): string {
-  return tenant ?? (lane === undefined ? EVERY_TENANT : laneOf(lane).tenant)
 }
 
 /** The reads of one tenant, or of operators: those that wait, and how many there are in all. */

@@ -75,8 +75,8 @@ export interface Counters {
 
 export interface LanesPage extends PageAsk {
   readonly tenant?: string
-  /** This one alone. */
-  readonly lane?: string
+  /** These alone: no more than a page has. */
+  readonly lanes?: readonly string[]
   /** Of whichever tenant. Costs a step for each tenant that has a lane. */
   readonly destination?: string
 }

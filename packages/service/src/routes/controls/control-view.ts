@@ -53,7 +53,8 @@ function onlyTenantOf({ scope, tenant }: Control): string | undefined {
 }
 
 /** Where to look for them: no more than has to be gone through. */
-function lanesOf({ scope }: Control, tenant: string | undefined): Pick<LanesPage, 'tenant' | 'lane' | 'destination'> {
+function lanesOf({ scope }: Control, tenant: string | undefined): Pick<LanesPage, 'tenant' | 'lanes' | 'destination'> {
   if (tenant === undefined) return scope.kind === 'destination' ? { destination: scope.destination } : {}
-  return scope.kind === 'destination' ? { lane: laneKey({ tenant, destination: scope.destination }) } : { tenant }
+  if (scope.kind !== 'destination') return { tenant }
+  return { tenant, lanes: [laneKey({ tenant, destination: scope.destination })] }
 }

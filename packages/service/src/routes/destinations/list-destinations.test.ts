@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import type { Destination } from '@secondwind/client'
+import { virtualClock } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
+import { openMemoryStore } from '../../stores/memory/memory-store.ts'
+import type { LanesPage } from '../../stores/task-store.ts'
 import { laneKey } from '../../task/lane.ts'
+import { guarded } from '../access/guarded.test-kit.ts'
 import { attempt, serve, TASK } from '../api.test-kit.ts'
 
 describe('GET /destinations', () => {
@@ -160,6 +164,37 @@ describe('GET /destinations?hasSettings=true', () => {
     assert.equal(second.nextCursor, undefined)
     const { status, json } = await ask('GET', `/destinations?cursor=${first.nextCursor}`)
     assert.deepEqual([status, json.problems[0].at], [400, 'cursor'])
+  })
+
+  it('asks the store once for all that one tenant is shown', async () => {
+    const clock = virtualClock()
+    const store = openMemoryStore({ clock })
+    const asked: LanesPage[] = []
+    const laneCounters: typeof store.laneCounters = ask => {
+      asked.push(ask)
+      return store.laneCounters(ask)
+    }
+    const { as, addTenant, keyFor, operator } = await guarded({ clock, store: { ...store, laneCounters } })
+    await addTenant('shop')
+    const key = await keyFor('shop', 'enqueue', 'read', 'operate')
+    for (const host of ['a', 'b', 'c', 'd']) await as('POST', pathOf(host, 'pause'), { key })
+    await as('POST', pathOf('z', 'pause'), { key: operator })
+    for (const host of ['b', 'd', 'e'])
+      await as('POST', '/retry-tasks', { key, body: { targetUrl: `https://${host}.example/` } })
+    asked.length = 0
+    const { items } = (await as('GET', '/destinations?hasSettings=true&limit=3', { key })).json
+    assert.deepEqual(
+      items.map((one: Destination) => [one.destination, one.backlog, one.settings?.paused !== undefined]),
+      [
+        ['https://a.example', 0, true],
+        ['https://b.example', 1, true],
+        ['https://c.example', 0, true],
+      ],
+    )
+    assert.deepEqual(
+      asked.map(({ tenant, lanes }) => [tenant, lanes]),
+      [['shop', ['a', 'b', 'c'].map(host => laneKey({ tenant: 'shop', destination: `https://${host}.example` }))]],
+    )
   })
 
   it('takes true and nothing else: those without settings cannot be asked for', async () => {

@@ -14,8 +14,8 @@ import { answer, refusals } from '../schemas/answers.ts'
 import { operation } from '../schemas/operation.ts'
 import { DEFAULT_PAGE, pageFields, type PageQuery } from '../schemas/fields.ts'
 import { component, pageOf, parameters } from '../schemas/schema.ts'
-import { destinationView } from './destination-view.ts'
-import { showDestination } from './show-destination.ts'
+import { destinationView, type Records } from './destination-view.ts'
+import { lanesTo, shownWith } from './show-destination.ts'
 
 const QUERY = parameters({
   ...pageFields,
@@ -76,24 +76,25 @@ async function withSettings(
   caller: Caller,
   context: ApiContext,
 ): Promise<Page<Destination>> {
-  const { orders, clock } = context
+  const { orders, clock, storeFor } = context
   const [last = ''] = cursor === undefined ? [] : CURSOR.read(cursor)
   const [owner, now] = [ownerOf(caller), clock.now()]
   const left = [...orders.destinations]
+    .map(({ lane, settings }) => ({ ...laneOf(lane), settings }))
+    .filter(({ tenant, destination }) => tenant === owner && destination > last)
     // A record outlives the last thing that was set in it.
     .filter(({ settings }) => Object.keys(settingsAt(settings, now)).length > 0)
-    .map(({ lane }) => laneOf(lane))
-    .filter(({ tenant, destination }) => tenant === owner && destination > last)
     .map(({ destination }) => destination)
     .toSorted()
   const shown = left.slice(0, caller.isForAll ? Math.min(limit, MOST_OF_ALL) : limit)
+  const lanes = await lanesTo(shown, caller, storeFor(caller))
+  const recordsOf = (destination: string): Records => {
+    const lane = laneKey({ tenant: owner, destination })
+    return { own: orders.destination(lane), all: orders.destination(laneOfAll(lane)) }
+  }
   return {
-    items: await Promise.all(
-      shown.map(destination => {
-        const lane = laneKey({ tenant: owner, destination })
-        const records = { own: orders.destination(lane), all: orders.destination(laneOfAll(lane)) }
-        return showDestination(destination, caller, context, records)
-      }),
+    items: shown.map(destination =>
+      shownWith({ destination, lanes: lanes.get(destination)!, records: recordsOf(destination) }, caller, context),
     ),
     ...(left.length > shown.length && { nextCursor: CURSOR.write([shown.at(-1)!]) }),
   }

@@ -1,43 +1,64 @@
 import type { Destination } from '@secondwind/client'
 import { seenBy, type Caller } from '../../access/caller.ts'
 import type { KnownDestination } from '../../steering/standing-orders.ts'
-import { documentOf, type LaneCounters, type TaskStore } from '../../stores/task-store.ts'
-import { laneKey, laneOfAll } from '../../task/lane.ts'
+import { documentOf, type LaneCounters, type LanesPage, type TaskStore } from '../../stores/task-store.ts'
+import { laneKey, laneOf, laneOfAll } from '../../task/lane.ts'
 import type { ApiContext } from '../context.ts'
 import { destinationOfAll, destinationView, unusedDestination, type Records } from './destination-view.ts'
 import { placeOf } from './find-destination.ts'
 
 /** A destination as somebody sees it, with what is set for it now. */
-export async function showDestination(
-  destination: string,
-  caller: Caller,
-  context: ApiContext,
-  given?: Records,
-): Promise<Destination> {
-  const { id, lane } = placeOf(destination, caller)
-  const [lanes, { own, all }] = await Promise.all([
-    lanesOf(destination, caller, context.storeFor(caller)),
-    given ?? recordsOf(id, context.store),
+export async function showDestination(destination: string, caller: Caller, context: ApiContext): Promise<Destination> {
+  const [lanes, records] = await Promise.all([
+    lanesTo([destination], caller, context.storeFor(caller)),
+    recordsOf(placeOf(destination, caller).id, context.store),
   ])
-  const records = { own, all }
+  return shownWith({ destination, lanes: lanes.get(destination)!, records }, caller, context)
+}
+
+interface Known {
+  readonly destination: string
+  /** None where it has had no task. */
+  readonly lanes: readonly LaneCounters[]
+  readonly records: Records
+}
+
+/** The same by what is known of it already. */
+export function shownWith({ destination, lanes, records }: Known, caller: Caller, context: ApiContext): Destination {
   if (lanes.length > 1) return destinationOfAll(lanes, caller, context, records)
   const [counters] = lanes
   return counters === undefined
-    ? unusedDestination(lane, records, context.clock.now())
+    ? unusedDestination(placeOf(destination, caller).lane, records, context.clock.now())
     : destinationView(counters, caller, context, records)
 }
+
+/** By destination, what somebody sees of each: of one tenant's the store is asked once, however many there are. */
+export async function lanesTo(
+  destinations: readonly string[],
+  caller: Caller,
+  store: Counting,
+): Promise<ReadonlyMap<string, readonly LaneCounters[]>> {
+  const { tenant } = seenBy(caller)
+  const asks =
+    tenant === undefined
+      ? destinations.map(destination => ({ destination }))
+      : [{ tenant, lanes: destinations.map(destination => laneKey({ tenant, destination })) }]
+  const found = new Map<string, LaneCounters[]>(destinations.map(destination => [destination, []]))
+  for (const ask of asks)
+    for (const counters of await everyLane(ask, store)) found.get(laneOf(counters.lane).destination)!.push(counters)
+  return found
+}
+
+type Counting = Pick<TaskStore, 'laneCounters'>
 
 const LANES_PER_PAGE = 1_000
 /** Ten thousand: as many as there may be tenants. */
 const MOST_PAGES = 10
 
-async function lanesOf(
-  destination: string,
-  caller: Caller,
-  store: Pick<TaskStore, 'laneCounters'>,
+async function everyLane(
+  which: Omit<LanesPage, 'limit' | 'cursor'>,
+  store: Counting,
 ): Promise<readonly LaneCounters[]> {
-  const { tenant } = seenBy(caller)
-  const which = tenant === undefined ? { destination } : { lane: laneKey({ tenant, destination }) }
   const lanes: LaneCounters[] = []
   let cursor: string | undefined
   for (let page = 0; page < MOST_PAGES; page++) {

@@ -341,16 +341,23 @@ export function examineReading(open: OpenStore): void {
       )
     })
 
-    it('of one lane are its own, and none where there is no such lane, or it is another tenant’s', async () => {
-      const { store, add } = await sit(open)
+    it('of lanes by name are theirs, in order, and none where there is no such lane, or it is another tenant’s', async () => {
+      const { store, add, all } = await sit(open)
       await add({ tenant: 'b' })
+      await add({ tenant: 'b', destination: 'https://y.example' })
       await add({ tenant: 'b', destination: 'https://z.example' })
-      const counted = async (ask: { lane: string; tenant?: string }) =>
-        (await store.laneCounters({ limit: 10, ...ask })).items.map(({ lane, pending }) => [lane, pending])
-      assert.deepEqual(await counted({ lane: `b ${DESTINATION}` }), [[`b ${DESTINATION}`, 1]])
-      assert.deepEqual(await counted({ lane: `b ${DESTINATION}`, tenant: 'b' }), [[`b ${DESTINATION}`, 1]])
-      assert.deepEqual(await counted({ lane: `b ${DESTINATION}`, tenant: 'a' }), [])
-      assert.deepEqual(await counted({ lane: 'b https://none.example' }), [])
+      const [first, last, none] = [`b ${DESTINATION}`, 'b https://z.example', 'b https://none.example']
+      const counted = async (ask: { lanes: string[]; tenant?: string }) =>
+        (await all(page => store.laneCounters({ ...page, ...ask }), 1)).map(({ lane, pending }) => [lane, pending])
+      assert.deepEqual(await counted({ lanes: [first] }), [[first, 1]])
+      for (const tenant of [{}, { tenant: 'b' }])
+        assert.deepEqual(await counted({ lanes: [last, none, first], ...tenant }), [
+          [first, 1],
+          [last, 1],
+        ])
+      assert.deepEqual(await counted({ lanes: [first, last], tenant: 'a' }), [])
+      assert.deepEqual(await counted({ lanes: [none] }), [])
+      assert.deepEqual(await counted({ lanes: [] }), [])
     })
   })
 

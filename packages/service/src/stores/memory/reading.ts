@@ -115,9 +115,10 @@ export function causes(book: Book, ask: CausesPage): Page<Cause> {
 const LANES = cursorOf('laneCounters', 'string')
 
 export function laneCounters(book: Book, ask: LanesPage): Page<LaneCounters> {
-  const { tenant, lane: wanted, destination, ...page } = ask
+  const { tenant, lanes: wanted, destination, ...page } = ask
   const lanes = [...book.lanes]
-    .filter(([lane]) => isAny(wanted, lane) && isAny(tenant, laneOf(lane).tenant))
+    .filter(([lane]) => wanted?.includes(lane) ?? true)
+    .filter(([lane]) => isAny(tenant, laneOf(lane).tenant))
     .filter(([lane]) => isAny(destination, laneOf(lane).destination))
     .map(([lane, tally]) => countersOf(lane, tally))
     .toSorted((one, other) => (one.lane < other.lane ? -1 : 1))

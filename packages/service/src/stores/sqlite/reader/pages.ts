@@ -142,23 +142,27 @@ function lanePages(connection: Connection): Pages['laneCounters'] {
   const columns = 'key, pending, in_flight, succeeded, exhausted, cancelled, attempts, first_attempts'
   type Row = [string, number, number, number, number, number, number, number]
   const read = connection.rows<Row>(`select ${columns} from lane where key > ? and key < ? order by key limit ?`)
-  const readOne = connection.rows<Row>(`select ${columns} from lane where key = ? and key > ? and key < ? limit ?`)
+  const readOne = connection.rows<Row>(`select ${columns} from lane where key = ?`)
   const tenants = createTenants(connection)
-  const readOf = (destination: string, [after, behind, most]: readonly [string, string, number]): Row[] => {
+  /** Of these, which come in order of name. */
+  const readEach = (lanes: Iterable<string>, [after, behind, most]: readonly [string, string, number]): Row[] => {
     const rows: Row[] = []
-    for (const tenant of tenants(after)) {
-      if (rows.length === most || laneKey({ tenant, destination }) >= behind) break
-      rows.push(...readOne(laneKey({ tenant, destination }), after, behind, 1))
+    for (const lane of lanes) {
+      if (rows.length === most || lane >= behind) break
+      if (lane > after) rows.push(...readOne(lane))
     }
     return rows
   }
-  return ({ tenant, lane: wanted, destination, from, limit }) => {
+  function* lanesTo(destination: string, after: string): Generator<string> {
+    for (const tenant of tenants(after)) yield laneKey({ tenant, destination })
+  }
+  return ({ tenant, lanes: wanted, destination, from, limit }) => {
     const [first, behind] = tenant === undefined ? ['', BEHIND_ALL] : [`${tenant} `, behindLanesOf(tenant)]
     // A place that somebody made up leads to nobody else's lanes.
     const after = from !== undefined && from[0] > first ? from[0] : first
     const range = [after, behind, limit + 1] as const
-    const readSome = (): Row[] => (wanted === undefined ? read(...range) : readOne(wanted, ...range))
-    const rows = destination === undefined ? readSome() : readOf(destination, range)
+    const named = destination === undefined ? wanted?.toSorted() : lanesTo(destination, after)
+    const rows = named === undefined ? read(...range) : readEach(named, range)
     const { items, next } = cut(rows, limit, ([lane]) => [lane] as [string])
     return {
       items: items.map(([lane, pending, inFlight, succeeded, exhausted, cancelled, attempts, firstAttempts]) => ({
