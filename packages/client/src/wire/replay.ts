@@ -5,6 +5,7 @@ export interface Replay {
   readonly replayId: string
   readonly status: ReplayStatus
   readonly statusSince: number
+  /** Where replays are listed, without its `taskIds`. */
   readonly filter: ReplayFilter
   readonly include: readonly ('permanent' | 'not-idempotent')[]
   readonly ratePerSecond: number

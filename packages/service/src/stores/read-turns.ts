@@ -37,6 +37,7 @@ function inTurns(store: TaskStore, turns: ReadTurns, readerOf: (tenant: string) 
     list: ask => inTurn(ask.filter.tenant ?? EVERY_TENANT, () => store.list(ask)),
     causes: ask => inTurn(ask.tenant ?? EVERY_TENANT, () => store.causes(ask)),
     deadLetters: ask => inTurn(ask.filter.tenant ?? EVERY_TENANT, () => store.deadLetters(ask)),
+    replays: ask => inTurn(ask.tenant, () => store.replays(ask)),
     laneCounters: ask => inTurn(ask.tenant ?? EVERY_TENANT, () => store.laneCounters(ask)),
     policies: ask => inTurn(ask.tenant, () => store.policies(ask)),
     policyVersions: ask => inTurn(ask.tenant, () => store.policyVersions(ask)),

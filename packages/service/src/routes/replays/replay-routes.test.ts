@@ -1,6 +1,8 @@
+import { virtualClock } from '@secondwind/resilience/testing'
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { attempt, serve, TASK, type Served } from '../api.test-kit.ts'
+import { openMemoryStore } from '../../stores/memory/memory-store.ts'
 import { ReplayRunner } from '../../replays/replay-runner.ts'
 
 /** The API, dead letters, and somebody who runs replays when a test says so. */
@@ -193,5 +195,25 @@ describe('GET /replays', () => {
     const rest = (await ask('GET', `/replays?limit=3&cursor=${first.nextCursor}`)).json
     assert.deepEqual([idsOf(rest), rest.nextCursor], [[ids[1], ids[0]], undefined])
     assert.deepEqual(idsOf((await ask('GET', '/replays?status=CANCELLED')).json), [ids[1]])
+  })
+
+  it('is one reading, however many it shows, and leaves the ids of tasks to whoever reads one of them', async () => {
+    const clock = virtualClock()
+    const store = openMemoryStore({ clock })
+    const counted: string[] = []
+    const replayCounts: typeof store.replayCounts = replayId => {
+      counted.push(replayId)
+      return store.replayCounts(replayId)
+    }
+    const { ask } = await serve({ clock, store: { ...store, replayCounts } })
+    const filter = { taskIds: ['019a8b1c-5f00-7d3e-9a41-0c2f6e5b7a2a'] }
+    for (let n = 0; n < 5; n++) await ask('POST', '/replays', { body: { filter, ratePerSecond: 10 } })
+    counted.length = 0
+    const { items } = (await ask('GET', '/replays')).json
+    assert.deepEqual([items.length, counted], [5, []])
+    const { replayId, ...listed } = items[0]
+    assert.deepEqual(listed.filter, {})
+    const { json } = await ask('GET', `/replays/${replayId}`)
+    assert.deepEqual(json, { ...listed, replayId, filter })
   })
 })

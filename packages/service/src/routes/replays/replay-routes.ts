@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { actOnReplay, MOST_REPLAYS, planReplay, type Operator } from '../../replays/operate-replays.ts'
 import { findReplay, storedReplay, type StoredReplay } from '../../replays/stored-replay.ts'
-import { cursorOf } from '../../stores/cursor.ts'
 import { PLAN_DEFAULTS, type ReplayAction, type ReplayPlan } from '../../task/replay/replay.ts'
 import { TASK_ID_BYTES } from '../../task/task-id.ts'
 import { replayTold } from '../../telemetry/replay-tidings.ts'
@@ -39,7 +38,6 @@ const PATH = parameters({
 const QUERY = parameters({ status: Type.Optional(wordOf(REPLAY_STATUSES)), ...pageFields })
 const WITH_VERSION = { etag: 'Its version.' }
 const NO_QUERY = parameters({})
-const CURSOR = cursorOf('replays', 'string')
 
 /** Dead letters brought back, many at a time: first a plan that can be read, then its run. */
 export function addReplays(api: FastifyInstance, context: ApiContext): void {
@@ -89,7 +87,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
       schema: operation({
         operationId: 'listReplays',
         scope: 'read',
-        summary: 'Replays of the last week, the newest first',
+        summary: 'Replays of the last week, the newest first, without the ids of tasks that their filters name',
         tags: ['replays'],
         querystring: QUERY,
         response: { 200: answer(pageOf(REPLAY), 'A page.'), ...refusals() },
@@ -98,22 +96,13 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
     async (request, reply) => {
       const { cursor, limit = DEFAULT_PAGE, status } = request.query
       const caller = callerOf(request)
-      const { items } = await storeFor(caller).records({
-        kind: 'replay',
-        tenant: caller.tenant,
-        limit: MOST_REPLAYS,
-      })
-      const before = cursor === undefined ? undefined : CURSOR.read(cursor)[0]
-      const rest = items
-        .map(storedReplay)
-        .toReversed()
-        .filter(({ replayId }) => before === undefined || replayId < before)
-        .filter(({ replay }) => status === undefined || replay.status === status)
-      const page = rest.slice(0, limit)
-      const last = page.at(-1)
+      const filter = { tenant: caller.tenant, ...(status !== undefined && { status }) }
+      const page = { limit, ...(cursor !== undefined && { cursor }) }
+      const { items, ...next } = await storeFor(caller).replays({ ...filter, ...page })
+      const now = clock.now()
       return reply.send({
-        items: await Promise.all(page.map(stored => replayView(stored, store, clock.now()))),
-        ...(rest.length > limit && last !== undefined && { nextCursor: CURSOR.write([last.replayId]) }),
+        items: items.map(({ record, counts }) => replayView(storedReplay(record), counts, now)),
+        ...next,
       })
     },
   )
@@ -137,7 +126,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
       const stored = await findReplay(store, request.params.replayId)
       if (stored === undefined || stored.tenant !== caller.tenant) throw unknownReplay(request.params.replayId)
       const since = await newSince(stored, storeFor(caller))
-      const view = await replayView(stored, store, clock.now())
+      const view = replayView(stored, await store.replayCounts(stored.replayId), clock.now())
       void reply.header('etag', etagOf(stored.version))
       return reply.send({ ...view, ...(since !== undefined && { newSince: since }) })
     },
@@ -184,7 +173,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
 
 /** As whoever changed it sees it, and as those hear of it who listen. */
 async function toldView(stored: StoredReplay, { store, clock, live }: ApiContext): Promise<Replay> {
-  const view = await replayView(stored, store, clock.now())
+  const view = replayView(stored, await store.replayCounts(stored.replayId), clock.now())
   live.stream.tell(replayTold(stored, view.counts))
   return view
 }

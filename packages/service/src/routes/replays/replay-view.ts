@@ -1,12 +1,13 @@
 import type { Replay } from '@secondwind/client'
 import type { StoredReplay } from '../../replays/stored-replay.ts'
 import type { TaskStore } from '../../stores/task-store.ts'
+import type { ReplayCounts } from '../../task/replay/counts.ts'
 import type { ReplayDocument } from '../../task/replay/replay.ts'
 import { leftOf, rateNow } from '../../task/replay/step.ts'
 
-export async function replayView(stored: StoredReplay, store: TaskStore, now: number): Promise<Replay> {
+export function replayView(stored: StoredReplay, counted: ReplayCounts, now: number): Replay {
   const { replayId, version, replay } = stored
-  const { recent: _, ...counts } = await store.replayCounts(replayId)
+  const { recent: _, ...counts } = counted
   return {
     replayId,
     ...shownParts(replay),

@@ -388,6 +388,7 @@ const PAGED: { readonly [verb: string]: (store: TaskStore, page: PageAsk) => Pro
   list: (store, page) => store.list({ ...page, filter: { tenant: TENANT } }),
   attempts: (store, page) => store.attempts({ ...page, taskId: 'unheard-of' }),
   causes: (store, page) => store.causes({ ...page, tenant: TENANT }),
+  replays: (store, page) => store.replays({ ...page, tenant: TENANT }),
   laneCounters: (store, page) => store.laneCounters(page),
   queues: (store, page) => store.queues({ ...page, partition: PARTITION }),
   leases: (store, page) => store.leases({ ...page, partition: PARTITION }),

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
+import type { ReplayStatus } from '@secondwind/client'
 import { queueKey } from '../../task/lane.ts'
 import { NO_COUNTS, type ReplayCounts } from '../../task/replay/counts.ts'
 import { deadLetterOf } from '../../task/replay/dead-letter.ts'
+import { newReplay, PLAN_DEFAULTS, type ReplayDocument } from '../../task/replay/replay.ts'
 import type { ClaimedTask, Task } from '../../task/task.ts'
 import type { Replay } from '../task-store.ts'
 import { hintsOf, sit, type OpenStore, type Setting } from './exam.test-kit.ts'
@@ -187,6 +189,49 @@ export function examineReplays(open: OpenStore): void {
     })
   })
 
+  describe('a list of replays', () => {
+    it('has a tenant’s own, the newest first, in pages, each with its counts', async () => {
+      const setting = await sit(open)
+      const { store, all } = setting
+      const ids = [1, 2, 3, 4].map(nth => `${REPLAY_ID.slice(0, -1)}${nth}`)
+      for (const id of [...ids, REPLAY_ID]) await plan(setting, id)
+      await plan(setting, `${REPLAY_ID.slice(0, -1)}9`, { tenant: 'other' })
+      await bringBack(setting, 3)
+      const found = await all(page => store.replays({ ...page, tenant: TENANT }), 2)
+      const expected = [...ids, REPLAY_ID].toSorted().toReversed()
+      assert.deepEqual(
+        found.map(({ record }) => record.id),
+        expected,
+      )
+      for (const { record, counts } of found) {
+        assert.deepEqual(record, await store.record({ kind: 'replay', id: record.id }))
+        assert.deepEqual(counts, await store.replayCounts(record.id))
+      }
+      assert.equal(found.find(({ record }) => record.id === REPLAY_ID)!.counts.moved, 3)
+    })
+
+    it('has those of one status if asked', async () => {
+      const setting = await sit(open)
+      const { store, all } = setting
+      const ids = [1, 2, 3, 4, 5, 6].map(nth => `${REPLAY_ID.slice(0, -1)}${nth}`)
+      for (const [nth, id] of ids.entries()) await plan(setting, id, { status: nth % 2 === 0 ? 'PLANNED' : 'RUNNING' })
+      const idsOfStatus = async (status: ReplayStatus): Promise<string[]> =>
+        (await all(page => store.replays({ ...page, tenant: TENANT, status }), 2)).map(({ record }) => record.id)
+      assert.deepEqual(await idsOfStatus('RUNNING'), [ids[5], ids[3], ids[1]])
+      assert.deepEqual(await idsOfStatus('PAUSED'), [])
+    })
+
+    it('leaves out the ids of tasks that a filter names, and nothing else', async () => {
+      const setting = await sit(open)
+      const { store } = setting
+      const taskIds = Array.from({ length: 200 }, () => REPLAY_ID)
+      await plan(setting, REPLAY_ID, { filter: { taskIds } })
+      const whole = (await store.record({ kind: 'replay', id: REPLAY_ID }))!
+      const { items } = await store.replays({ tenant: TENANT, limit: 1 })
+      assert.deepEqual(items[0]!.record, { ...whole, document: { ...whole.document, filter: {} } })
+    })
+  })
+
   describe('dead letters', () => {
     it('are read as they arrived, the oldest first, without their requests', async () => {
       const { store, ended, all, clock } = await sit(open)
@@ -250,6 +295,18 @@ function ask(dead: Task, now: number): Replay {
     progress: { ...nextGeneration(dead, now), replayId: REPLAY_ID },
   }
 }
+
+async function plan(
+  { store, clock }: Setting,
+  id: string,
+  { tenant = TENANT, filter = { errorCode: 'http-503' }, status = 'PLANNING' }: Partial<Planned> = {},
+): Promise<void> {
+  const asked = { ...PLAN_DEFAULTS, filter, ratePerSecond: 1 }
+  const document = { ...newReplay(asked, { createdBy: 'local', now: clock.now() }), status }
+  await store.writeRecord({ kind: 'replay', id, tenant, document, ifVersion: 0 })
+}
+
+type Planned = Pick<ReplayDocument, 'filter' | 'status'> & { readonly tenant: string }
 
 async function bringBack({ store, addMany, claim, get, clock }: Setting, count: number): Promise<Task[]> {
   const tasks = await addMany(count)

@@ -109,6 +109,7 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
     list: ask => read(() => list(book, ask)),
     causes: ask => read(() => causes(book, ask)),
     deadLetters: ask => read(() => deadLetters(book, ask)),
+    replays: ask => read(() => book.replays.list(records, ask)),
     replayCounts: replayId => read(() => book.replays.countsOf(replayId)),
     counters: () =>
       read(() => {

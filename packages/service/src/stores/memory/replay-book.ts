@@ -1,5 +1,12 @@
+import { cursorOf } from '../cursor.ts'
+import { hasStatus, listedRecord } from '../replays.ts'
+import type { ListedReplay, Page, ReplaysPage } from '../task-store.ts'
 import { countChange, countMoved, NO_COUNTS, type ReplayCounts } from '../../task/replay/counts.ts'
 import type { Task } from '../../task/task.ts'
+import { pageFrom } from './page.ts'
+import type { RecordBook } from './record-book.ts'
+
+const REPLAYS = cursorOf('replays', 'string')
 
 /** What became of the tasks that each replay brought back. */
 export class ReplayBook {
@@ -7,6 +14,17 @@ export class ReplayBook {
 
   countsOf(replayId: string): ReplayCounts {
     return this.#counts.get(replayId) ?? NO_COUNTS
+  }
+
+  list(records: RecordBook, { tenant, status, ...page }: ReplaysPage): Page<ListedReplay> {
+    const { items } = records.list({ kind: 'replay', tenant, limit: Infinity })
+    const wanted = items.toReversed().filter(record => hasStatus(record, status))
+    const found = pageFrom(wanted, page, REPLAYS, {
+      placeOf: ({ id }): [string] => [id],
+      isShown: ({ id }, [last]) => id >= last,
+    })
+    const counted = found.items.map(record => ({ record: listedRecord(record), counts: this.countsOf(record.id) }))
+    return { ...found, items: counted }
   }
 
   count(before: Task, after: Task): void {

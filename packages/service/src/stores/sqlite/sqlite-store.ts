@@ -14,6 +14,7 @@ const CURSORS = {
   list: cursorOf('tasks', 'number'),
   causes: cursorOf('causes', 'number', 'string'),
   deadLetters: cursorOf('dead letters', 'number'),
+  replays: cursorOf('replays', 'string'),
   laneCounters: cursorOf('lanes', 'string'),
   emptyLanes: cursorOf('empty lanes', 'number'),
   memories: cursorOf('memories', 'string'),
@@ -119,6 +120,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
     causes: async ask => pageOf(await threads.read('causes', from(ask, CURSORS.causes)), CURSORS.causes),
     deadLetters: async ask =>
       pageOf(await threads.read('deadLetters', from(ask, CURSORS.deadLetters)), CURSORS.deadLetters),
+    replays: async ask => pageOf(await threads.read('replays', from(ask, CURSORS.replays)), CURSORS.replays),
     replayCounts: async replayId => (await threads.write('replayCounts', replayId)).answer,
     counters: async () => (await threads.write('counters', null)).answer,
     laneCounters: async ask =>

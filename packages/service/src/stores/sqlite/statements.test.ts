@@ -4,6 +4,7 @@ import type { Connection } from './file/connection.ts'
 import { openFile } from './file/file.ts'
 import { createDeadLetterList } from './reader/dead-letters.ts'
 import { createList } from './reader/list.ts'
+import { createOperatorPages } from './reader/operator-pages.ts'
 import { createPages } from './reader/pages.ts'
 import { readRowsOfTasks } from './rows/rows-of-tasks.ts'
 import { temporaryDirectory } from './sqlite.test-kit.ts'
@@ -25,6 +26,7 @@ describe('no statement', () => {
     createWriter(noting)
     const rows = readRowsOfTasks(noting)
     createPages(noting, rows)
+    createOperatorPages(noting)
     createList(noting, rows)
     createDeadLetterList(noting, rows)
     assert.ok(statements.length > 60)

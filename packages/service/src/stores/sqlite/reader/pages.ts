@@ -136,7 +136,7 @@ function countIn(row: CauseRow): number {
 }
 
 /** Behind every name: no text has a later first character. */
-const BEHIND_ALL = '\u{10FFFF}'
+export const BEHIND_ALL = '\u{10FFFF}'
 
 function lanePages(connection: Connection): Pages['laneCounters'] {
   const columns = 'key, pending, in_flight, succeeded, exhausted, cancelled, attempts, first_attempts'

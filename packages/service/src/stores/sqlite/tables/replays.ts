@@ -20,21 +20,17 @@ export interface Replays {
 
 type Row = [number, number, number, number, number, number, number, number, string]
 
+const COLUMNS = 'moved, waiting, under_way, sent, failed, succeeded, exhausted, cancelled, recent'
+
 export function createReplays(connection: Connection): Replays {
-  const columns = 'moved, waiting, under_way, sent, failed, succeeded, exhausted, cancelled, recent'
-  const read = connection.row<Row>(`select ${columns} from replay where replay_id = ?`)
+  const read = readCounts(connection)
   const write = connection.write(
-    `insert or replace into replay (replay_id, ${columns}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert or replace into replay (replay_id, ${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const remove = connection.write('delete from replay where replay_id = ?')
   const counted = new Map<string, ReplayCounts>()
 
-  const find = (replayId: string): ReplayCounts | undefined => {
-    const known = counted.get(replayId)
-    if (known !== undefined) return known
-    const row = read(replayId)
-    return row && countsOf(row)
-  }
+  const find = (replayId: string): ReplayCounts | undefined => counted.get(replayId) ?? read(replayId)
   return {
     countsOf: replayId => find(replayId) ?? NO_COUNTS,
     countMoved(replayId) {
@@ -53,6 +49,15 @@ export function createReplays(connection: Connection): Replays {
       this.forget()
     },
     forget: () => counted.clear(),
+  }
+}
+
+/** As they were committed; undefined where nothing was brought back. */
+export function readCounts(connection: Connection): (replayId: string) => ReplayCounts | undefined {
+  const read = connection.row<Row>(`select ${COLUMNS} from replay where replay_id = ?`)
+  return replayId => {
+    const row = read(replayId)
+    return row && countsOf(row)
   }
 }
 
