@@ -16,7 +16,10 @@ export function newReplayId(tenant: string, now: number, random: Uint8Array): st
   return taskIdOf(now, partitionOf(tenant), random)
 }
 
-export async function findReplay(store: TaskStore, replayId: string): Promise<StoredReplay | undefined> {
+export async function findReplay(
+  store: Pick<TaskStore, 'record'>,
+  replayId: string,
+): Promise<StoredReplay | undefined> {
   const record = await store.record({ kind: 'replay', id: replayId })
   return record && storedReplay(record)
 }

@@ -17,6 +17,7 @@ import { RefusalLog } from './answers/refusal-log.ts'
 import { KnownRoutes } from './answers/unknown-route.ts'
 import { addBodies } from './bodies/body-routes.ts'
 import { closeInTime } from './closing.ts'
+import { withLeave } from '../stores/leave.ts'
 import { shareReading } from '../stores/read-turns.ts'
 import type { ApiContext, ApiSetting } from './context.ts'
 import { addDeadLetters } from './dead-letters.ts'
@@ -28,7 +29,7 @@ import { PolicyBook } from './policies/policy-book.ts'
 import { addPolicies } from './policies/policy-routes.ts'
 import { addReplays } from './replays/replay-routes.ts'
 import { foreign, guardJsonRequests, guardRequests } from './requests/guard.ts'
-import { knowCallers } from './requests/caller.ts'
+import { knowCallers, refuseShutOut } from './requests/caller.ts'
 import { boundConnections } from './requests/connections.ts'
 import { readJsonBodies } from './requests/json-body.ts'
 import { boundJsonBodies } from './requests/json-room.ts'
@@ -55,7 +56,8 @@ const KEEP_ALIVE_MS = 65_000
 /** The HTTP API: checks, asks the store, answers. It listens when it is told to. */
 export function createApi(setting: ApiSetting): FastifyInstance {
   const { asTenant, asOperator } = shareReading(setting.store)
-  const storeFor: ApiContext['storeFor'] = ({ isOperator }) => (isOperator ? asOperator : asTenant)
+  const storeFor: ApiContext['storeFor'] = caller =>
+    withLeave(caller.isOperator ? asOperator : asTenant, () => refuseShutOut(caller, setting.keys))
   const context = { ...setting, store: asTenant, storeFor }
   const { log, limits, random, clock } = context
   const ids = createRequestIds()

@@ -7,7 +7,7 @@ import type { SigningSecrets } from '../access/signing-secrets.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
 import type { IntakeSpace } from '../bodies/directory/intake-space.ts'
 import type { StandingOrders } from '../steering/standing-orders.ts'
-import type { BacklogLimits, TaskStore } from '../stores/task-store.ts'
+import type { BacklogLimits, ReadableStore, TaskStore } from '../stores/task-store.ts'
 import type { Dispatching } from '../task/lane-view.ts'
 import type { OperatorEvents } from '../telemetry/events.ts'
 import type { Live } from '../telemetry/live.ts'
@@ -60,9 +60,11 @@ export interface ApiSetting {
   readonly practice?: (api: FastifyInstance) => void
 }
 
-/** What routes are given: lists of the store are read in the turn of whoever asks. */
-export interface ApiContext extends ApiSetting {
-  readonly storeFor: (caller: Pick<Caller, 'isOperator'>) => TaskStore
+/** What routes are given: what is written is written in somebody's name, and so no route writes without it. */
+export interface ApiContext extends Omit<ApiSetting, 'store'> {
+  readonly store: ReadableStore
+  /** Lists are read in the caller's turn. Nothing is written for whoever was shut out before the write itself. */
+  readonly storeFor: (caller: Caller) => TaskStore
 }
 
 export interface ApiLimits {

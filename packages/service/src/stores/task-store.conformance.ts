@@ -32,6 +32,7 @@ import { examineFleet } from './conformance/fleet.conformance.ts'
 import { examineIntake } from './conformance/intake.conformance.ts'
 import { examineLanes } from './conformance/lanes.conformance.ts'
 import { examineLargePages } from './conformance/large-pages.conformance.ts'
+import { examineLeave } from './conformance/leave.conformance.ts'
 import { examineOperators } from './conformance/operators.conformance.ts'
 import { examineReading } from './conformance/reading.conformance.ts'
 import { examineRecords } from './conformance/records.conformance.ts'
@@ -53,6 +54,7 @@ export function describeTaskStore(name: string, open: OpenStore): void {
     examineStewardship(open)
     examineOperators(open)
     examineVersions(open)
+    examineLeave(open)
     examineReplays(open)
     examineReading(open)
     examineLargePages(open)

@@ -4,7 +4,7 @@ import { Type, type TObject } from 'typebox'
 import type { AuditLine, OperatorRecord } from '../../stores/task-store.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
-import { callerOf, refuseShutOut } from '../requests/caller.ts'
+import { callerOf } from '../requests/caller.ts'
 import { refuseOtherVersion } from '../requests/if-match.ts'
 import { parameters } from '../schemas/schema.ts'
 
@@ -25,14 +25,13 @@ interface Replacing {
 
 /** What was read becomes something else, or goes; refused where somebody else was quicker. */
 export async function replaceRecord(
-  { store, keys }: Pick<ApiContext, 'store' | 'keys'>,
+  { storeFor }: Pick<ApiContext, 'storeFor'>,
   request: FastifyRequest,
   { what, record, document, audit }: Replacing,
 ): Promise<OperatorRecord> {
   const { kind, id, tenant, version: ifVersion } = record
   refuseOtherVersion(request, record)
-  refuseShutOut(callerOf(request), keys)
-  const written = await store.writeRecord({
+  const written = await storeFor(callerOf(request)).writeRecord({
     kind,
     id,
     tenant,

@@ -10,7 +10,7 @@ import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { pathOf, replaceRecord } from './one-record.ts'
 import { lineBy } from '../requests/audit-line.ts'
-import { callerOf, refuseShutOut } from '../requests/caller.ts'
+import { callerOf } from '../requests/caller.ts'
 import { etagOf, IF_MATCH } from '../requests/if-match.ts'
 import { readNumbers } from '../requests/query.ts'
 import { invalid } from '../requests/validation.ts'
@@ -37,7 +37,7 @@ const SECRET_BYTES = 32
 const SECRET_ID_BYTES = 8
 
 export function addSecrets(api: FastifyInstance, context: ApiContext): void {
-  const { store, storeFor, secrets, keys, clock } = context
+  const { storeFor, secrets, clock } = context
 
   api.post<{ Body: SecretInput }>(
     '/secrets',
@@ -71,9 +71,8 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
         createdBy: caller.actor,
         secrets: [{ secret }],
       }
-      refuseShutOut(caller, keys)
       const secretId = randomBytes(SECRET_ID_BYTES).toString('hex')
-      const written = await store.writeRecord({
+      const written = await storeFor(caller).writeRecord({
         kind: 'secret',
         id: secretId,
         tenant: caller.tenant,

@@ -17,7 +17,7 @@ import { pageOf, parameters } from '../schemas/schema.ts'
 
 const QUERY = parameters({ ...pageFields })
 
-export function addTenants(api: FastifyInstance, { store, keys }: ApiContext): void {
+export function addTenants(api: FastifyInstance, { storeFor, keys }: ApiContext): void {
   api.post<{ Body: TenantInput }>(
     '/tenants',
     {
@@ -34,6 +34,8 @@ export function addTenants(api: FastifyInstance, { store, keys }: ApiContext): v
     },
     async (request, reply) => {
       const { tenant, reason } = request.body
+      const caller = callerOf(request)
+      const store = storeFor(caller)
       const isThere = tenant === DEFAULT_TENANT || (await store.record({ kind: 'tenant', id: tenant })) !== undefined
       if (isThere) throw taken(tenant)
       // First what its tasks are accepted under: a tenant without a policy could hand over nothing.
@@ -42,10 +44,10 @@ export function addTenants(api: FastifyInstance, { store, keys }: ApiContext): v
         kind: 'tenant',
         id: tenant,
         tenant: EVERY_TENANT,
-        document: { createdBy: callerOf(request).actor },
+        document: { createdBy: caller.actor },
         ifVersion: 0,
         most: MOST_TENANTS,
-        audit: lineBy(callerOf(request), { tenant: EVERY_TENANT, action: 'tenant.create', subject: tenant, reason }),
+        audit: lineBy(caller, { tenant: EVERY_TENANT, action: 'tenant.create', subject: tenant, reason }),
       })
       if (written.kind === 'full')
         throw new Refusal('too-many', { detail: `There are ${MOST_TENANTS} tenants already.` })
@@ -71,7 +73,11 @@ export function addTenants(api: FastifyInstance, { store, keys }: ApiContext): v
     },
     async (request, reply) => {
       const { cursor, limit = DEFAULT_PAGE } = request.query
-      const page = await store.records({ kind: 'tenant', limit, ...(cursor !== undefined && { cursor }) })
+      const page = await storeFor(callerOf(request)).records({
+        kind: 'tenant',
+        limit,
+        ...(cursor !== undefined && { cursor }),
+      })
       const items = page.items.map(({ id, createdAt }) => ({ tenant: id, createdAt }))
       return reply.send({ ...page, items: cursor === undefined ? [{ tenant: DEFAULT_TENANT }, ...items] : items })
     },

@@ -6,7 +6,7 @@ import type { BodyRecord } from '../../stores/task-store.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { refuseClosedUploads } from '../tasks/closed-intake.ts'
-import { callerOf, refuseShutOut, shutOut } from '../requests/caller.ts'
+import { callerOf, refuseShutOut } from '../requests/caller.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { BYTES, bodyRefField } from '../schemas/body.ts'
 import { operation } from '../schemas/operation.ts'
@@ -26,7 +26,7 @@ const LONGEST_TYPE = 255
 
 /** Bytes go straight to where they lie, and no more of them than are taken. */
 export function addBodies(api: FastifyInstance, context: ApiContext, intake: Intake): void {
-  const { store, bodies, keys } = context
+  const { storeFor, bodies, keys } = context
   const uploads = new Uploads(context)
   const reads = new BodyReads(context)
   // What cannot be removed now is found by the sweep.
@@ -61,14 +61,14 @@ export function addBodies(api: FastifyInstance, context: ApiContext, intake: Int
       const announced = announcedBytes(request, context.limits.uploadBytes)
       const kept = await uploads.during(tenant, announced, () => receive(request, context))
       const { bodyRef } = kept
-      // Its bytes are read here, behind the guard's last look.
-      const refusal = shutOut(caller, keys)
-      if (refusal !== undefined) {
-        await discard(kept.location)
-        throw refusal
-      }
       const mostBytes = context.limits.backlog.bodyBytes ?? Infinity
-      const put = await store.putBody({ tenant, ...kept, contentType, mostBytes })
+      const put = await storeFor(caller)
+        .putBody({ tenant, ...kept, contentType, mostBytes })
+        .catch(async (error: unknown) => {
+          // Refused, nobody names it; of what failed otherwise nobody knows.
+          if (error instanceof Refusal) await discard(kept.location)
+          throw error
+        })
       const unneeded = put.kind === 'full' ? kept.location : put.leftLocation
       if (unneeded !== undefined) await discard(unneeded)
       if (put.kind === 'full') throw refusalOfFull(context.random)

@@ -13,7 +13,7 @@ import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import type { PolicyBook } from '../policies/policy-book.ts'
 import { lineBy } from '../requests/audit-line.ts'
-import { callerOf, refuseShutOut } from '../requests/caller.ts'
+import { callerOf } from '../requests/caller.ts'
 import { etagOf, IF_MATCH, refuseOtherVersion } from '../requests/if-match.ts'
 import { readFlags, readNumbers } from '../requests/query.ts'
 import { answer, refusals } from '../schemas/answers.ts'
@@ -206,12 +206,11 @@ interface ControlChange {
 
 async function writeControl(
   { control, ifVersion, caller, action, reason }: ControlChange,
-  { store, orders, keys }: ApiContext,
+  { storeFor, orders }: ApiContext,
 ): Promise<KnownControl> {
-  refuseShutOut(caller, keys)
   const { controlId, tenant = EVERY_TENANT, level, scope, expiresAt } = control
   const { controlId: _, tenant: __, ...document } = control
-  const written = await store.writeRecord({
+  const written = await storeFor(caller).writeRecord({
     kind: 'control',
     id: controlId,
     tenant,

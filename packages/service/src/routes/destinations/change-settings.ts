@@ -6,7 +6,7 @@ import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { otherVersion } from '../requests/if-match.ts'
-import type { OrderTurns } from './order-turns.ts'
+import type { Ordering, OrderTurns } from '../requests/order-turns.ts'
 import { refuseForeign, type Touched } from './whose-order.ts'
 
 /** Of a tenant: every instance keeps all of them at hand. */
@@ -34,15 +34,20 @@ export interface Change {
 }
 
 /** Writes what an operator has set, in its turn, and has it read here at once. */
-export async function changeSettings(change: Change, context: ApiContext, turns: OrderTurns): Promise<void> {
-  await turns.take(change.id, change.caller.isOperator, () => write(change, context))
+export async function changeSettings(
+  change: Change,
+  context: ApiContext,
+  { turns, ordering }: { readonly turns: OrderTurns; readonly ordering: Ordering },
+): Promise<void> {
+  await turns.take(change.id, ordering, () => write(change, context))
   await context.orders.refresh()
 }
 
-async function write(change: Change, { store, clock }: ApiContext): Promise<void> {
+async function write(change: Change, { storeFor, clock }: ApiContext): Promise<void> {
   const { id, caller, action, reason, details, ifVersion, touched, apply } = change
   const { tenant, destination } = laneOf(id)
   const name: RecordName = { kind: 'destination', id }
+  const store = storeFor(caller)
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const now = clock.now()
     const [known, all] = await recordsFor(id, store)

@@ -10,6 +10,7 @@ import { laneOf } from '../../task/lane.ts'
 import type { ApiContext } from '../context.ts'
 import { callerOf } from '../requests/caller.ts'
 import { etagOf, IF_MATCH, versionAsked } from '../requests/if-match.ts'
+import { orderingOf, OrderTurns } from '../requests/order-turns.ts'
 import { invalid } from '../requests/validation.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { checkComingBack, comingBackOf } from '../schemas/coming-back.ts'
@@ -18,7 +19,6 @@ import { operation } from '../schemas/operation.ts'
 import { component, parameters } from '../schemas/schema.ts'
 import { changeSettings, type Change } from './change-settings.ts'
 import { findPlace, type Place } from './find-destination.ts'
-import { OrderTurns } from './order-turns.ts'
 import { readSettings } from './read-settings.ts'
 import { showDestination } from './show-destination.ts'
 
@@ -38,8 +38,9 @@ interface OneDestination<Body = unknown> {
 }
 
 export function addOneDestination(api: FastifyInstance, context: ApiContext): void {
-  const { clock } = context
+  const { clock, keys } = context
   const turns = new OrderTurns()
+  const inTurn = (reply: FastifyReply) => ({ turns, ordering: orderingOf(reply, keys) })
 
   api.get<OneDestination>(
     '/destinations/:name',
@@ -77,7 +78,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
         const changed = change(body, setBy(caller, reason, clock.now()))
         const ifVersion = versionAsked(request)
         const asked = { id: place.id, caller, action: `destination.${verb}`, reason, ifVersion }
-        await changeSettings({ ...asked, ...changed }, context, turns)
+        await changeSettings({ ...asked, ...changed }, context, inTurn(reply))
         return sendDestination(reply, await show(place, request, context))
       },
     )
@@ -121,7 +122,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
           },
         },
         context,
-        turns,
+        inTurn(reply),
       )
       return sendDestination(reply, await show(place, request, context))
     },

@@ -72,7 +72,7 @@ async function everyLane(
 }
 
 /** As the store has them: whoever has just changed one sees the change. */
-async function recordsOf(id: string, store: TaskStore): Promise<Records> {
+async function recordsOf(id: string, store: Pick<TaskStore, 'record'>): Promise<Records> {
   const recordOf = async (lane: string): Promise<KnownDestination | undefined> => {
     const record = await store.record({ kind: 'destination', id: lane })
     return record && { ...record, lane, settings: documentOf(record) }

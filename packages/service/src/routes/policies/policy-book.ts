@@ -7,6 +7,8 @@ import { LARGEST_PAGE } from '../schemas/fields.ts'
 const FRESH_MS = 1_000
 const MOST_KNOWN = 1_000
 
+type PolicyReads = Pick<TaskStore, 'policy' | 'policies'>
+
 interface Entry {
   readonly policy: PolicyInForce
   readonly readAt: number
@@ -19,13 +21,13 @@ interface Names {
 
 /** The policies that tasks are accepted under, at hand: asking the store for every task would double its way. */
 export class PolicyBook {
-  readonly #store: TaskStore
+  readonly #store: PolicyReads
   readonly #clock: Clock
   readonly #known = new Map<string, Entry>()
   /** By tenant. */
   readonly #names = new Map<string, Names>()
 
-  constructor(store: TaskStore, clock: Clock) {
+  constructor(store: PolicyReads, clock: Clock) {
     this.#store = store
     this.#clock = clock
   }
@@ -43,8 +45,9 @@ export class PolicyBook {
     return (await this.#store.policy(name, version))?.document
   }
 
-  async put(policy: NewPolicy): Promise<PutPolicy> {
-    const put = await this.#store.putPolicy(policy)
+  /** Writes it in the name of whoever the store is for. */
+  async put(policy: NewPolicy, store: Pick<TaskStore, 'putPolicy'>): Promise<PutPolicy> {
+    const put = await store.putPolicy(policy)
     this.#names.delete(policy.tenant)
     if (put.record !== undefined) this.#remember(put.record)
     return put

@@ -63,7 +63,10 @@ export function addPolicies(api: FastifyInstance, context: ApiContext, policies:
       const caller = callerOf(request)
       const name = { tenant: caller.tenant, policyId }
       const audit = lineBy(caller, { tenant: caller.tenant, action: 'policy.put', subject: policyId })
-      const put = await policies.put({ ...name, document, most: MOST, audit, ...ifVersionAsked(request) })
+      const put = await policies.put(
+        { ...name, document, most: MOST, audit, ...ifVersionAsked(request) },
+        storeFor(caller),
+      )
       if (put.kind === 'conflict') throw otherVersion(put.record?.version ?? 0)
       if (put.kind === 'full') throw tooMany(policyId, put)
       if (put.kind !== 'same') void reply.code(201).header('location', `/retry-policies/${policyId}`)

@@ -65,7 +65,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
     async (request, reply) => {
       const plan = planOf(request.body)
       const bytes = Uint8Array.from({ length: TASK_ID_BYTES }, () => Math.floor(random() * 256))
-      const stored = await planReplay(store, operatorOf(request, plan.reason), {
+      const stored = await planReplay(storeFor(callerOf(request)), operatorOf(request, plan.reason), {
         plan,
         now: clock.now(),
         random: bytes,
@@ -160,7 +160,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
         const { replayId } = request.params
         const action: ReplayAction = { kind, ...(ratePerSecond !== undefined && { ratePerSecond }) }
         const ask = { replayId, action, now: () => clock.now(), ...ifVersionAsked(request) }
-        const acted = await actOnReplay(store, operatorOf(request, reason), ask)
+        const acted = await actOnReplay(storeFor(callerOf(request)), operatorOf(request, reason), ask)
         if (acted.kind === 'unknown') throw unknownReplay(replayId)
         if (acted.kind === 'conflict') throw otherVersion(acted.stored.version)
         if (acted.kind === 'refused') throw wrongStatus(acted.stored)

@@ -45,7 +45,7 @@ export function shutOut(caller: Caller, keys: KeyRing): Refusal | undefined {
   return caller.actor === LOCAL_CALLER.actor ? keyMissing() : keyUnknown()
 }
 
-/** To be called right before the write of what opens or shuts doors, and before bytes are handed out. */
+/** To be called when all waiting is over: by the store right before each write, and before bytes are handed out. */
 export function refuseShutOut(caller: Caller, keys: KeyRing): void {
   const refusal = shutOut(caller, keys)
   if (refusal !== undefined) throw refusal

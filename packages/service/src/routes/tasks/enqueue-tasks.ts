@@ -1,3 +1,4 @@
+import type { Caller } from '../../access/caller.ts'
 import type { BodyStore } from '../../bodies/body-store.ts'
 import type { Enqueued } from '../../stores/task-store.ts'
 import type { NewTask } from '../../task/accept.ts'
@@ -16,14 +17,19 @@ export interface EnqueuedTask {
 }
 
 /** Hands tasks to the store; large bodies are on the disk before. */
-export function enqueueTasks(tasks: readonly NewTask[], context: ApiContext): Promise<EnqueuedTask[]> {
+export function enqueueTasks(tasks: readonly NewTask[], caller: Caller, context: ApiContext): Promise<EnqueuedTask[]> {
   const { space } = context
-  return space === undefined ? enqueue(tasks, context) : space.within(bytesOf(tasks), () => enqueue(tasks, context))
+  const put = (): Promise<EnqueuedTask[]> => enqueue(tasks, caller, context)
+  return space === undefined ? put() : space.within(bytesOf(tasks), put)
 }
 
-async function enqueue(tasks: readonly NewTask[], { store, bodies, limits }: ApiContext): Promise<EnqueuedTask[]> {
+async function enqueue(
+  tasks: readonly NewTask[],
+  caller: Caller,
+  { storeFor, bodies, limits }: ApiContext,
+): Promise<EnqueuedTask[]> {
   const kept = tasks.some(isLarge) ? await keepApart(tasks, bodies) : tasks
-  const { results } = await store.enqueue(kept, limits.backlog)
+  const { results } = await storeFor(caller).enqueue(kept, limits.backlog)
   const ends = kept.map((task, at) => ({ task, enqueued: results[at]! }))
   for (const end of ends) await removeUnneeded(end, bodies)
   return ends

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { seenBy } from '../../access/caller.ts'
-import type { Changed, Operating } from '../../stores/task-store.ts'
+import type { Changed, Operating, TaskStore } from '../../stores/task-store.ts'
 import { replayed } from '../../task/accept.ts'
 import { laneKey } from '../../task/lane.ts'
 import type { Task, TaskStatus } from '../../task/task.ts'
@@ -42,7 +42,7 @@ const WITH_VERSION = { etag: 'Its version.' }
 
 /** What can be asked of, and done with, a single task. */
 export function addOneTask(api: FastifyInstance, context: ApiContext, policies: PolicyBook): void {
-  const { store, dispatching } = context
+  const { storeFor, dispatching } = context
 
   api.get<TaskRoute>(
     '/retry-tasks/:taskId',
@@ -77,7 +77,7 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
       const own = await ownTask(request, context)
       const { taskId } = own
       const task = changed(
-        await store.cancel(taskId, operating(request, 'task.cancel', own)),
+        await storeFor(callerOf(request)).cancel(taskId, operating(request, 'task.cancel', own)),
         taskId,
         'A task that has ended cannot be cancelled.',
         context,
@@ -107,11 +107,12 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
     async (request, reply) => {
       const own = await ownTask(request, context)
       const { taskId } = own
-      const { isOperator } = callerOf(request)
+      const caller = callerOf(request)
+      const { isOperator } = caller
       if (!isOperator) refuseBehindForeignPause(await standingNow(laneKey(own), context))
       const rank = isOperator ? 'urgent-by-operator' : 'urgent'
       const task = changed(
-        await store.attemptNow(taskId, { ...operating(request, 'task.attempt-now', own), rank }),
+        await storeFor(caller).attemptNow(taskId, { ...operating(request, 'task.attempt-now', own), rank }),
         taskId,
         'Only a PENDING task has a next attempt.',
         context,
@@ -133,7 +134,8 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
     },
     async (request, reply) => {
       const dead = await ownTask(request, context)
-      const task = await replay(dead, context, policies, operating(request, 'task.replay', dead))
+      const asked = operating(request, 'task.replay', dead)
+      const task = await replay(dead, { context, policies, store: storeFor(callerOf(request)) }, asked)
       return sendChanged(reply, { task, verb: 'replay' }, context)
     },
   )
@@ -169,7 +171,13 @@ function operating(request: FastifyRequest<OperatedRoute>, action: string, { ten
   return { audit, ...ifVersionAsked(request) }
 }
 
-async function replay(dead: Task, context: ApiContext, policies: PolicyBook, asked: Operating): Promise<Task> {
+interface Replaying {
+  readonly context: ApiContext
+  readonly policies: PolicyBook
+  readonly store: Pick<TaskStore, 'replay'>
+}
+
+async function replay(dead: Task, { context, policies, store }: Replaying, asked: Operating): Promise<Task> {
   const { taskId, policyId, policyVersion, progress, state, version } = dead
   if (version !== (asked.ifVersion ?? version)) throw otherVersion(version)
   if (state.status !== 'EXHAUSTED') throw wrongStatus(dead, DEAD_ONLY)
@@ -177,7 +185,7 @@ async function replay(dead: Task, context: ApiContext, policies: PolicyBook, ask
   if (document === undefined) throw new Error(`version ${policyVersion} of the policy ${policyId} is lost`)
   const next = replayed(dead, document, context.clock.now())
   return changed(
-    await context.store.replay({
+    await store.replay({
       taskId,
       generation: progress.generation,
       progress: next,

@@ -1,6 +1,7 @@
 import type { BatchItem } from '@secondwind/client'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { Caller } from '../../access/caller.ts'
 import type { NewTask } from '../../task/accept.ts'
 import { changeOf } from '../../task/task-change.ts'
 import { problemDetails, Refusal } from '../answers/refusal.ts'
@@ -52,7 +53,9 @@ export function addSubmitBatch(api: FastifyInstance, context: ApiContext, intake
         throw new Refusal('invalid-request', { detail: 'A batch takes no Idempotency-Key: each item has its own.' })
       const look = request.compileValidationSchema(TASK) as LookAtItem
       const read = await readItems(request, look, context, intake)
-      const items = (await enqueueAll(read, context)).map((end, index) => itemView(end, index, request.id))
+      const items = (await enqueueAll(read, callerOf(request), context)).map((end, index) =>
+        itemView(end, index, request.id),
+      )
       return reply.send({ ...counts(items), items })
     },
   )
@@ -100,10 +103,10 @@ interface Kept {
   readonly isNew: boolean
 }
 
-async function enqueueAll(read: readonly Or<NewTask>[], context: ApiContext): Promise<Or<Kept>[]> {
+async function enqueueAll(read: readonly Or<NewTask>[], caller: Caller, context: ApiContext): Promise<Or<Kept>[]> {
   const { random, live } = context
   const tasks = read.filter((each): each is NewTask => !(each instanceof Refusal))
-  const ends = tasks.length === 0 ? [] : await enqueueTasks(tasks, context)
+  const ends = tasks.length === 0 ? [] : await enqueueTasks(tasks, caller, context)
   let next = 0
   return read.map(each => {
     if (each instanceof Refusal) return each

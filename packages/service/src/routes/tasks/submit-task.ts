@@ -51,7 +51,8 @@ export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake:
       }),
     },
     async (request, reply) => {
-      const { tenant, actor } = callerOf(request)
+      const caller = callerOf(request)
+      const { tenant, actor } = caller
       intake.limit(tenant)
       await intake.turn()
       const asked = {
@@ -63,7 +64,7 @@ export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake:
         policies: askedPolicies(intake.policies, tenant),
       }
       const newTask = await readTask(asked, context)
-      const [end] = await enqueueTasks([newTask], context)
+      const [end] = await enqueueTasks([newTask], caller, context)
       const { task, isNew } = taken(end!.task, end!.enqueued, random)
       const view = taskView(task, context)
       void reply.header('etag', etagOf(task.version))

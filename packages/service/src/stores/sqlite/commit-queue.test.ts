@@ -103,6 +103,26 @@ describe('calls that wait for the disk', () => {
     assert.deepEqual(brought, [['busy', 'quiet', 'calm'], ['busy'], ['busy']])
   })
 
+  it('are asked for their leave when their turn has come, and not done without it', async () => {
+    const { queue, commit, batches } = queueBefore()
+    let isShutOut = false
+    const leave = (): void => {
+      if (isShutOut) throw new Error('shut out')
+    }
+    const asked = ['busy', 'busy', 'busy', 'quiet'].map(tenant =>
+      queue.ask('enqueue', bringing(tenant, 1_000), tenant === 'busy' ? leave : undefined).then(
+        () => `${tenant} done`,
+        (error: Error) => `${tenant} ${error.message}`,
+      ),
+    )
+    await settled()
+    isShutOut = true
+    commit()
+    await settled()
+    for (let n = 1; n < batches.length; n++) commit()
+    assert.deepEqual(await Promise.all(asked), ['busy done', 'busy shut out', 'busy shut out', 'quiet done'])
+  })
+
   it('let claims in however many others wait', async () => {
     const { queue, verbs } = queueBefore()
     for (let n = 0; n < 5_000; n++) void queue.ask('get', 'a')

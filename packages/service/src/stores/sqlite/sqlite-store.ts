@@ -32,8 +32,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
     kind: 'sqlite',
     durability: 'power-loss',
 
-    async enqueue(tasks, limits) {
-      const { now, answer } = await threads.write('enqueue', { tasks: tasks.map(newRow), limits })
+    async enqueue(tasks, limits, leave) {
+      const { now, answer } = await threads.write('enqueue', { tasks: tasks.map(newRow), limits }, leave)
       return { now, results: answer }
     },
 
@@ -97,16 +97,16 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
       return { now, results: answer }
     },
 
-    async cancel(taskId, ask) {
-      const { now, answer } = await threads.write('cancel', { ...ask, taskId })
+    async cancel(taskId, ask, leave) {
+      const { now, answer } = await threads.write('cancel', { ...ask, taskId }, leave)
       return { now, ...answer }
     },
-    async attemptNow(taskId, ask) {
-      const { now, answer } = await threads.write('attemptNow', { ...ask, taskId })
+    async attemptNow(taskId, ask, leave) {
+      const { now, answer } = await threads.write('attemptNow', { ...ask, taskId }, leave)
       return { now, ...answer }
     },
-    async replay(ask) {
-      const { now, answer } = await threads.write('replay', ask)
+    async replay(ask, leave) {
+      const { now, answer } = await threads.write('replay', ask, leave)
       return { now, ...answer }
     },
     async replayMany(asks, limits) {
@@ -126,8 +126,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
     laneCounters: async ask =>
       pageOf(await threads.read('laneCounters', from(ask, CURSORS.laneCounters)), CURSORS.laneCounters),
 
-    async putPolicy(ask) {
-      const { now, answer } = await threads.write('putPolicy', ask)
+    async putPolicy(ask, leave) {
+      const { now, answer } = await threads.write('putPolicy', ask, leave)
       return { now, ...answer }
     },
     policy: async (name, version) =>
@@ -145,8 +145,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
       return { now }
     },
 
-    async writeRecord(ask) {
-      const { now, answer } = await threads.write('writeRecord', ask)
+    async writeRecord(ask, leave) {
+      const { now, answer } = await threads.write('writeRecord', ask, leave)
       return { now, ...answer }
     },
     record: async name => (await threads.write('record', name)).answer,
@@ -162,8 +162,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
       const { now } = await threads.write('forgetReplay', replayId)
       return { now }
     },
-    async putBody(ask) {
-      const { now, answer } = await threads.write('putBody', ask)
+    async putBody(ask, leave) {
+      const { now, answer } = await threads.write('putBody', ask, leave)
       return { now, ...answer }
     },
     body: async name => (await threads.write('body', name)).answer,
