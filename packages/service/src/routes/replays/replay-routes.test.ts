@@ -1,13 +1,14 @@
 import { virtualClock } from '@secondwind/resilience/testing'
 import assert from 'node:assert/strict'
-import { describe, it } from 'vitest'
-import { attempt, serve, TASK, type Served } from '../api.test-kit.ts'
-import { openMemoryStore } from '../../stores/memory/memory-store.ts'
+import { describe, it, onTestFinished } from 'vitest'
+import { attempt, serve, TASK, type Served, type ServeOptions } from '../api.test-kit.ts'
 import { ReplayRunner } from '../../replays/replay-runner.ts'
+import { openMemoryStore } from '../../stores/memory/memory-store.ts'
+import { openTemporarySqliteStore } from '../../stores/sqlite/sqlite.test-kit.ts'
 
 /** The API, dead letters, and somebody who runs replays when a test says so. */
-async function setting() {
-  const served = await serve()
+async function setting(options: ServeOptions = {}) {
+  const served = await serve(options)
   const { store, clock } = served
   const runner = new ReplayRunner({
     store,
@@ -133,6 +134,38 @@ describe('a replay', () => {
     const { moved, left } = (await ask('GET', `/replays/${replayId}`)).json.counts
     assert.equal(moved + left, 30)
     assert.ok(moved > 0 && left > 0)
+  })
+
+  it('obeys all who act on it, however many do at the same moment', async () => {
+    const clock = virtualClock()
+    const { store } = await openTemporarySqliteStore({ clock })
+    onTestFinished(() => store.close())
+    const { ask, served, run } = await setting({ clock, store })
+    await kill(served, 1)
+    const { replayId } = (await ask('POST', '/replays', { body: { ...PLAN, canary: 0 } })).json
+    await run()
+    await ask('POST', `/replays/${replayId}/run`)
+    const rates = Array.from({ length: 40 }, (_, index) => index + 11)
+    const answers = await Promise.all(
+      rates.map(ratePerSecond => ask('POST', `/replays/${replayId}/resume`, { body: { ratePerSecond } })),
+    )
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+    const { items } = await store.auditTrail({ tenant: 'default', subject: replayId, limit: 100 })
+    assert.equal(items.filter(({ action }) => action === 'replay.resume').length, 40)
+  })
+
+  it('is left as it is with 409 when other instances change it over and over', async () => {
+    const clock = virtualClock()
+    const store = openMemoryStore({ clock })
+    let isContended = false
+    const writeRecord: typeof store.writeRecord = async (ask, leave) =>
+      isContended ? { now: clock.now(), kind: 'conflict' } : store.writeRecord(ask, leave)
+    const { ask, run } = await setting({ clock, store: { ...store, writeRecord } })
+    const { replayId } = (await ask('POST', '/replays', { body: PLAN })).json
+    await run()
+    isContended = true
+    const { status, json } = await ask('POST', `/replays/${replayId}/cancel`)
+    assert.deepEqual([status, json.code], [409, 'write-conflict'])
   })
 
   it('says what can be done instead where its status does not allow it', async () => {

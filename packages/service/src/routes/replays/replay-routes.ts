@@ -10,6 +10,7 @@ import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { callerOf } from '../requests/caller.ts'
 import { etagOf, IF_MATCH, ifVersionAsked, otherVersion } from '../requests/if-match.ts'
+import { orderingOf, OrderTurns } from '../requests/order-turns.ts'
 import { emptyBodyIsNone } from '../requests/optional-body.ts'
 import { readNumbers } from '../requests/query.ts'
 import { problemsOfRanges } from '../requests/ranges.ts'
@@ -41,7 +42,8 @@ const NO_QUERY = parameters({})
 
 /** Dead letters brought back, many at a time: first a plan that can be read, then its run. */
 export function addReplays(api: FastifyInstance, context: ApiContext): void {
-  const { store, storeFor, clock, random, wakeReplays } = context
+  const { store, storeFor, keys, clock, random, wakeReplays } = context
+  const turns = new OrderTurns()
 
   api.post<{ Body: ReplayInput }>(
     '/replays',
@@ -160,10 +162,15 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
         const { replayId } = request.params
         const action: ReplayAction = { kind, ...(ratePerSecond !== undefined && { ratePerSecond }) }
         const ask = { replayId, action, now: () => clock.now(), ...ifVersionAsked(request) }
-        const acted = await actOnReplay(storeFor(callerOf(request)), operatorOf(request, reason), ask)
+        const caller = callerOf(request)
+        // Another tenant that names it stands in a line of its own.
+        const acted = await turns.take(`${caller.tenant} ${replayId}`, orderingOf(reply, keys), () =>
+          actOnReplay(storeFor(caller), operatorOf(request, reason), ask),
+        )
         if (acted.kind === 'unknown') throw unknownReplay(replayId)
         if (acted.kind === 'conflict') throw otherVersion(acted.stored.version)
         if (acted.kind === 'refused') throw wrongStatus(acted.stored)
+        if (acted.kind === 'contended') throw contended(acted.stored)
         wakeReplays(acted.stored.tenant)
         void reply.header('etag', etagOf(acted.stored.version))
         return reply.send(await toldView(acted.stored, context))
@@ -223,6 +230,12 @@ function tooMany(): Refusal {
 
 function wrongStatus({ replayId, replay: { status } }: StoredReplay): Refusal {
   return new Refusal('wrong-replay-status', { detail: `${replayId} is ${status}. ${INSTEAD[status]}` })
+}
+
+function contended({ replayId }: StoredReplay): Refusal {
+  return new Refusal('write-conflict', {
+    detail: `Others changed ${replayId} over and over at the same moment; look at it, and decide anew.`,
+  })
 }
 
 /** What can be done with a replay as it is. */
