@@ -2,6 +2,7 @@
 import { systemClock, systemRandom, type Clock } from '@secondwind/resilience'
 import type { FastifyInstance } from 'fastify'
 import { randomUUID } from 'node:crypto'
+import { lookup } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { getHeapStatistics } from 'node:v8'
 import { DEFAULT_TENANT } from './access/caller.ts'
@@ -229,8 +230,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 async function listen(api: FastifyInstance, config: ServiceConfig, giveUp: () => Promise<void>): Promise<string> {
   const { host, port } = config
   try {
+    // A name is its first address. Of localhost the framework would listen on the others, too, each with a server of its
+    // own, which none of the rules for connections is attached to.
+    const { address } = await lookup(host)
     // Of an address that is open to others it names each that this machine has; what was asked for stands beside it.
-    return await api.listen({ host, port, listenTextResolver: address => `listening on ${host}: ${address}` })
+    return await api.listen({ host: address, port, listenTextResolver: each => `listening on ${host}: ${each}` })
   } catch (error) {
     await api.close()
     await giveUp()
