@@ -92,7 +92,7 @@ export interface ApiLimits {
   readonly lists: number
   /** Of their answers, until they have been taken. */
   readonly listBytes: number
-  /** Whoever takes nothing of an answer for so long is cut off. */
+  /** Whoever takes nothing of an answer for so long is cut off, or after twice as long: it is looked at as often as that. */
   readonly answerTimeoutMs: number
   /** A request has arrived within it, or is given up. */
   readonly requestTimeoutMs: number

@@ -8,7 +8,8 @@
  *     next, and is refused where none is idle: no tenant, nor all of them, keep out an operator.
  *  3. None that showed a key is cut off while it has a request under way, but for the rules that follow; where all have, the
  *     newcomer is hung up on.
- *  4. Whoever takes nothing of its answer for `limits.answerTimeoutMs` is cut off: the answer would stay in memory.
+ *  4. Whoever takes nothing of its answer between two looks, `limits.answerTimeoutMs` apart, is cut off: the answer would stay
+ *     in memory. Node looks, and takes what the system's own buffers took before the first look for progress.
  *  5. Whoever sends more than `limits.sentAhead` requests ahead is cut off, and so is whoever sends one behind an answer
  *     that has no end. Node parses all that has arrived, thousands of them, in one turn: nobody else has any meanwhile.
  */
