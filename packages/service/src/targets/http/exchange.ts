@@ -2,6 +2,7 @@ import { NOT_ARMED, type Alarm, type Clock } from '@secondwind/resilience'
 import { errors, type Dispatcher } from 'undici'
 import type { Delivery, Sending, TargetAnswer } from '../target.ts'
 import { Capture, type ResponseHeaders } from './capture.ts'
+import type { Connection } from './connection.ts'
 import { answerless, cutOff, TargetError, type Failed, type NotTried } from './failures.ts'
 import { Blotter } from './redact.ts'
 
@@ -46,6 +47,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Sending, Alarm {
   readonly answer: Promise<TargetAnswer>
   readonly dueAt: number
   slot: number = NOT_ARMED
+  /** Its line's own note of where it is sent. Not in a map of the line's: see `UnderWay`, it would outlive its collection. */
+  connection: Connection | undefined = undefined
   readonly #options: ExchangeOptions
   #resolve!: (answer: TargetAnswer) => void
   #controller: Controller | undefined = undefined

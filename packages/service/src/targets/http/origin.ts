@@ -20,7 +20,6 @@ export class Origin implements Line, ConnectionOwner, Resters {
   readonly #connections = new Set<Connection>()
   /** The longest rest first. */
   readonly #resting: Connection[] = []
-  readonly #busy = new Map<Exchange, Connection>()
   readonly #waiting = new Set<Exchange>()
 
   constructor(options: OriginOptions) {
@@ -35,14 +34,14 @@ export class Origin implements Line, ConnectionOwner, Resters {
 
   withdraw(exchange: Exchange): void {
     if (this.#waiting.delete(exchange)) return
-    const connection = this.#busy.get(exchange)
+    const { connection } = exchange
     // So there are no more connections under way, and no more names asked for, than there are attempts.
     if (connection?.isOpening) this.#close(connection)
   }
 
   leave(exchange: Exchange): void {
-    this.#busy.get(exchange)?.settle()
-    this.#busy.delete(exchange)
+    exchange.connection?.settle()
+    exchange.connection = undefined
   }
 
   onRest(connection: Connection): void {
@@ -89,7 +88,7 @@ export class Origin implements Line, ConnectionOwner, Resters {
   }
 
   #sendOn(connection: Connection, exchange: Exchange): void {
-    this.#busy.set(exchange, connection)
+    exchange.connection = connection
     connection.send(exchange)
   }
 
