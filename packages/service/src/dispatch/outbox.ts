@@ -32,7 +32,7 @@ export class Outbox<Item> {
   }
 
   async #sendBatch(): Promise<void> {
-    const items = this.#waiting.splice(0, this.#mostPerCall)
+    const items = this.#takeFirst()
     this.#sending += items.length
     const isAnswered = await this.#send(items)
     this.#sending -= items.length
@@ -41,5 +41,15 @@ export class Outbox<Item> {
       ? Math.min(MOST_PER_CALL, 2 * this.#mostPerCall)
       : Math.max(1, this.#mostPerCall >> 1)
     this.#onDone()
+  }
+
+  /**
+   * Into a list of its own, and the rest into another. Spliced out of one list that lives as long as the service, nearly all
+   * that was ever sent outlived the collection of short-lived objects, with its task and its answer: so it was measured.
+   */
+  #takeFirst(): readonly Item[] {
+    const waiting = this.#waiting
+    this.#waiting = waiting.slice(this.#mostPerCall)
+    return waiting.slice(0, this.#mostPerCall)
   }
 }
