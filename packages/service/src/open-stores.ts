@@ -1,16 +1,14 @@
 /** Where tasks and their large bodies are kept, opened as the configuration says. */
 import { systemClock, type Clock } from '@secondwind/resilience'
-import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { BodyStore } from './bodies/body-store.ts'
 import { openDirectoryBodies } from './bodies/directory/directory-bodies.ts'
-import { spaceAt, type Space } from './bodies/directory/free-space.ts'
-import { IntakeSpace } from './bodies/directory/intake-space.ts'
 import { openMemoryBodies } from './bodies/memory/memory-bodies.ts'
 import type { ServiceConfig } from './config.ts'
+import { DiskSpace } from './space/disk-space.ts'
+import { spaceBeside } from './space/space-at.ts'
 import { StartFailure } from './start-failure.ts'
 import { openMemoryStore } from './stores/memory/memory-store.ts'
-import { DATA_FILE } from './stores/sqlite/file/file.ts'
 import { writeHolder } from './stores/sqlite/file/holder.ts'
 import { FORMAT } from './stores/sqlite/file/migrations.ts'
 import { openSqliteStore } from './stores/sqlite/sqlite-store.ts'
@@ -35,7 +33,7 @@ export async function openStore(config: ServiceConfig): Promise<TaskStore> {
 export async function openBodies({ store: kind, data }: ServiceConfig, store: TaskStore): Promise<BodyStore> {
   if (kind === 'memory') return openMemoryBodies({ clock: systemClock })
   try {
-    return await openDirectoryBodies({ directory: join(data, BODIES_DIRECTORY) })
+    return await openDirectoryBodies({ directory: join(data, BODIES_DIRECTORY), look: () => spaceBeside(data) })
   } catch (error) {
     await store.close()
     if (!(error instanceof StoreUnavailableError)) throw error
@@ -45,15 +43,8 @@ export async function openBodies({ store: kind, data }: ServiceConfig, store: Ta
 }
 
 /** Whether the disk of the store has room for more; nothing lies on one that is in memory. */
-export function intakeSpaceOf({ store, data }: ServiceConfig, clock: Clock): IntakeSpace | undefined {
-  return store === 'memory' ? undefined : new IntakeSpace({ look: () => spaceBeside(data), clock })
-}
-
-/** What lies in the log is written once more, into the file: so much is as good as taken. */
-async function spaceBeside(data: string): Promise<Space> {
-  const { allBytes, freeBytes } = await spaceAt(data)
-  const log = await stat(join(data, `${DATA_FILE}-wal`)).catch(() => undefined)
-  return { allBytes, freeBytes: freeBytes - (log?.size ?? 0) }
+export function diskSpaceOf({ store, data }: ServiceConfig, clock: Clock): DiskSpace | undefined {
+  return store === 'memory' ? undefined : new DiskSpace({ look: () => spaceBeside(data), clock })
 }
 
 /** In words. */

@@ -11,18 +11,19 @@ import { KeyRing } from './access/key-ring.ts'
 import { sealOf } from './access/seal.ts'
 import { SigningSecrets } from './access/signing-secrets.ts'
 import { listenFailure, refuseEarly, refuseTooOpen } from './before-opening.ts'
-import type { IntakeSpace } from './bodies/directory/intake-space.ts'
 import { CallbackRunner } from './callbacks/callback-runner.ts'
 import type { ServiceConfig } from './config.ts'
 import { connectionsWithin, mostDescriptors, targetSocketsWithin } from './descriptors.ts'
 import { createDispatcher } from './dispatch/dispatcher.ts'
 import { lanesWithin } from './heap.ts'
-import { announce, formatOf, intakeSpaceOf, openBodies, openStore, sayStore } from './open-stores.ts'
+import { announce, diskSpaceOf, formatOf, openBodies, openStore, sayStore } from './open-stores.ts'
 import { addPracticeEndpoints } from './practice/practice.ts'
 import { ReplayRunner } from './replays/replay-runner.ts'
 import { createApi } from './routes/api.ts'
 import { DEFAULT_LIMITS, type ApiLimits, type Health } from './routes/context.ts'
 import { isLoopback } from './loopback.ts'
+import type { DiskSpace } from './space/disk-space.ts'
+import { sparing } from './space/sparing-store.ts'
 import { saySkew } from './stores/store-clock.ts'
 import type { TaskStore } from './stores/task-store.ts'
 import { LOOPBACK_RULES, parseAllowTarget } from './targets/allow-target.ts'
@@ -82,7 +83,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   await refuseEarly(config, isDevelopment)
   const store = await openStore(config)
   const bodies = await openBodies(config, store)
-  const space = intakeSpaceOf(config, clock)
+  const space = diskSpaceOf(config, clock)
+  const fleetStore = space === undefined ? store : sparing(store, space)
   await seedDefaultPolicy(store, DEFAULT_TENANT)
   const seal = await sealOf(store)
   const now = (): number => dispatcher.now()
@@ -114,7 +116,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
   const listeners: DispatchEvents[] = [metrics.events, liveEvents(live), ...(options.events ? [options.events] : [])]
   const dispatcher = createDispatcher({
-    store,
+    store: fleetStore,
     target,
     bodies,
     clock,
@@ -126,7 +128,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     events: tellAll(listeners),
   })
   const callbacks = new CallbackRunner({
-    store,
+    store: fleetStore,
     clock,
     now,
     random: systemRandom,
@@ -135,7 +137,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   })
   const replayTidings = new ReplayTidings(live.stream, now)
   const replays = new ReplayRunner({
-    store,
+    store: fleetStore,
     clock,
     now,
     serves: partition => dispatcher.serves(partition),
@@ -242,7 +244,7 @@ async function listen(api: FastifyInstance, config: ServiceConfig, giveUp: () =>
   }
 }
 
-async function healthOf(store: TaskStore, space: IntakeSpace | undefined): Promise<Health> {
+async function healthOf(store: TaskStore, space: DiskSpace | undefined): Promise<Health> {
   try {
     const { problem = await space?.problem(), clockSkewMs } = await store.health()
     return { problems: problem === undefined ? [] : [problem], clockSkewMs }

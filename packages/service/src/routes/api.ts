@@ -34,6 +34,7 @@ import { boundConnections } from './requests/connections.ts'
 import { readJsonBodies } from './requests/json-body.ts'
 import { boundJsonBodies } from './requests/json-room.ts'
 import { boundLists } from './requests/list-places.ts'
+import { boundOrders } from './requests/orders-room.ts'
 import { createRequestIds } from './requests/request-ids.ts'
 import { sealCursors } from './requests/sealed-cursors.ts'
 import { AJV_OPTIONS } from './requests/validation.ts'
@@ -118,6 +119,7 @@ function addRoutes(api: FastifyInstance, context: ApiContext): void {
   void api.register(async scope => {
     guardJsonRequests(scope, context)
     boundLists(scope, context)
+    boundOrders(scope, context)
     sealCursors(scope, context)
     boundJsonBodies(scope, context)
     readJsonBodies(scope)

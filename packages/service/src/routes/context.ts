@@ -5,7 +5,7 @@ import type { KeyRing } from '../access/key-ring.ts'
 import type { Seal } from '../access/seal.ts'
 import type { SigningSecrets } from '../access/signing-secrets.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
-import type { IntakeSpace } from '../bodies/directory/intake-space.ts'
+import type { DiskSpace } from '../space/disk-space.ts'
 import type { StandingOrders } from '../steering/standing-orders.ts'
 import type { BacklogLimits, ReadableStore, TaskStore } from '../stores/task-store.ts'
 import type { Dispatching } from '../task/lane-view.ts'
@@ -17,8 +17,8 @@ export interface ApiSetting {
   readonly store: TaskStore
   /** Where large bodies lie. */
   readonly bodies: BodyStore
-  /** Has tasks of so many bytes written, or rejects when the disk has no room for them; absent: nothing is kept on one. */
-  readonly space?: Pick<IntakeSpace, 'within'>
+  /** Says no before the disk is full; absent: nothing is kept on one. */
+  readonly space?: Pick<DiskSpace, 'within' | 'take'>
   readonly dispatching: Dispatching
   /** Tells whoever runs replays that one has changed. */
   readonly wakeReplays: (tenant: string) => void

@@ -2,7 +2,7 @@
  * How much a page may hold. A limit on rows is none on memory: tasks bring headers, metadata and bodies, attempts what was
  * answered, and two hundred of the largest of these are fifty megabytes, in each thread that they go through.
  */
-import type { AttemptRow, Task } from '../task/task.ts'
+import type { AcceptedTask, AttemptRow } from '../task/task.ts'
 
 /** Some ten milliseconds of reading, sending and writing it down; a usual page has a hundredth of it. */
 export const MOST_PAGE_BYTES = 8_388_608
@@ -25,7 +25,7 @@ export function fitting<Key, Item>(
 }
 
 /** What can be large of a task, as an answer has it, and its body, which no answer has but every reader. */
-export function bytesOfTask({ request: { body, ...request }, metadata, policy, callbackUrl }: Task): number {
+export function bytesOfTask({ request: { body, ...request }, metadata, policy, callbackUrl }: AcceptedTask): number {
   return (body?.length ?? 0) + bytesAsJson({ request, metadata, policy, callbackUrl })
 }
 

@@ -71,6 +71,15 @@ describe('a directory of bodies', () => {
     assert.deepEqual(await filesIn(directory), [join(directory, location)])
   })
 
+  it('counts each by the block and the row that it takes, however short it is', async () => {
+    const allBytes = 1_000_000_000
+    let looks = 0
+    const look = async () => ({ allBytes, freeBytes: 50_000_000 + (looks++ === 0 ? 20_000 : 0) })
+    const bodies = await openDirectoryBodies({ directory: temporaryDirectory(), look })
+    for (const text of ['1', '2']) await bodies.put([Buffer.from(text)], 10)
+    await assert.rejects(bodies.put([Buffer.from('3')], 10), { code: 'store-full' })
+  })
+
   it('says of each trouble with the disk what the store would say of it', async () => {
     const codes = { ENOSPC: 'store-full', EDQUOT: 'store-full', EROFS: 'store-read-only', EIO: 'store-unreachable' }
     for (const [code, said] of Object.entries(codes)) {

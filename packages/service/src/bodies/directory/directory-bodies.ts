@@ -11,11 +11,13 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
+import { spaceAt } from '../../space/space-at.ts'
 import { cursorOf } from '../../stores/cursor.ts'
+import type { Space } from '../../task/disk-reserve.ts'
 import type { BodyStore, ByteChunks } from '../body-store.ts'
 import { measured, type Measured } from '../measured.ts'
 import { sayingWhy, sayingWhyUnread } from './faults.ts'
-import { FreeSpace, spaceAt, type Space } from './free-space.ts'
+import { FreeSpace } from './free-space.ts'
 
 export interface DirectoryBodiesOptions {
   readonly directory: string
@@ -97,6 +99,7 @@ interface Arriving {
 
 /** What goes wrong with the disk is said in the store's words; what goes wrong with whoever sends it stays as it is. */
 async function writeWhole(path: string, { bytes, mostBytes, space }: Arriving): Promise<Measured> {
+  await sayingWhy(() => space.takeFile())
   const handle = await sayingWhy(() => open(path, 'wx', OWNER_ONLY.file))
   try {
     const known = await measured(bytes, mostBytes, chunk =>

@@ -118,12 +118,15 @@ export const ATTEMPT: TSchema = Type.Object(
     durationMs: Type.Number(),
     ...END,
     response: Type.Optional(
-      Type.Object({
-        headers: textByName({ description: 'What is secret is shown as [redacted].' }),
-        body: Type.String({ description: 'The beginning of it.' }),
-        bodyEncoding: wordOf(['utf8', 'base64']),
-        truncated: Type.Boolean(),
-      }),
+      Type.Object(
+        {
+          headers: textByName({ description: 'What is secret is shown as [redacted].' }),
+          body: Type.String({ description: 'The beginning of it.' }),
+          bodyEncoding: wordOf(['utf8', 'base64']),
+          truncated: Type.Boolean(),
+        },
+        { description: 'Left out where there was none, and where the disk was nearly full.' },
+      ),
     ),
   },
   { $id: 'Attempt', examples: [EXAMPLE_ATTEMPT] },

@@ -1,14 +1,12 @@
 import type { Caller } from '../../access/caller.ts'
 import type { BodyStore } from '../../bodies/body-store.ts'
+import { bytesOfNew } from '../../space/row-bytes.ts'
 import type { Enqueued } from '../../stores/task-store.ts'
 import type { NewTask } from '../../task/accept.ts'
 import type { ApiContext } from '../context.ts'
 
 /** What is larger is read and copied with every claim, and is better off in a file of its own. */
 const LARGEST_INLINE_BYTES = 65_536
-
-/** Of a task without its body, with its indexes. */
-const ROW_BYTES = 1_024
 
 /** A task as it was given to the store, and what became of it. */
 export interface EnqueuedTask {
@@ -20,7 +18,7 @@ export interface EnqueuedTask {
 export function enqueueTasks(tasks: readonly NewTask[], caller: Caller, context: ApiContext): Promise<EnqueuedTask[]> {
   const { space } = context
   const put = (): Promise<EnqueuedTask[]> => enqueue(tasks, caller, context)
-  return space === undefined ? put() : space.within(bytesOf(tasks), put)
+  return space === undefined ? put() : space.within('tasks', bytesOfNew(tasks), put)
 }
 
 async function enqueue(
@@ -33,11 +31,6 @@ async function enqueue(
   const ends = kept.map((task, at) => ({ task, enqueued: results[at]! }))
   for (const end of ends) await removeUnneeded(end, bodies)
   return ends
-}
-
-/** About what their rows take: all that is long, and something for the rest. */
-function bytesOf(tasks: readonly NewTask[]): number {
-  return tasks.reduce((sum, { request: { body } }) => sum + ROW_BYTES + (body?.length ?? 0), 0)
 }
 
 function isLarge({ request: { body } }: NewTask): boolean {

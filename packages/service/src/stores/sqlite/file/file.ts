@@ -4,6 +4,7 @@ import { connect, type Connection } from './connection.ts'
 import { errorOf, faultOf, foreignFault, inUseFault, leftLogFault, lockGoneFault } from './faults.ts'
 import { LOCK_FILE, readHolder, writeHolder } from './holder.ts'
 import { identify, isInPlace, type FileIdentity, type OpenedFiles } from './in-place.ts'
+import { diskBytes, mostLogBytes, mostLogPages } from './log-length.ts'
 import { APPLICATION_ID, migrate, numberOf } from './migrate.ts'
 
 export const DATA_FILE = 'tasks.db'
@@ -179,15 +180,6 @@ function moveLogIntoFile(connection: Connection): void {
   }
 }
 
-/** What a burst leaves behind of the log is cut to this size. */
-const MOST_LOG_BYTES = 64 * 1024 * 1024
-
-/**
- * The log is moved into the file by a thread of its own, long before it has so many pages (64 MiB); where that one cannot
- * keep up, or cannot start, the writer does it.
- */
-const MOST_LOG_PAGES = 16_000
-
 function connectToWrite(path: string): Connection {
   const connection = connect(path, { busyTimeoutMs: BUSY_TIMEOUT_MS })
   try {
@@ -195,7 +187,9 @@ function connectToWrite(path: string): Connection {
     // The log is written ahead, so that readers never wait. SQLite waits for the disk before it moves the log into the
     // file; before a commit is answered, `Disk` does.
     connection.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma trusted_schema = off')
-    connection.exec(`pragma wal_autocheckpoint = ${MOST_LOG_PAGES}; pragma journal_size_limit = ${MOST_LOG_BYTES}`)
+    const allBytes = diskBytes(dirname(path))
+    connection.exec(`pragma wal_autocheckpoint = ${mostLogPages(allBytes)}`)
+    connection.exec(`pragma journal_size_limit = ${mostLogBytes(allBytes)}`)
     migrate(connection, path)
     return connection
   } catch (error) {

@@ -7,9 +7,10 @@ import { describe, it, onTestFinished } from 'vitest'
 import { NO_LIMITS, sit } from '../../conformance/exam.test-kit.ts'
 import { TENANT } from '../../conformance/tasks.test-kit.ts'
 import { DATA_FILE } from '../file/file.ts'
+import { longLogPages } from '../file/log-length.ts'
 import { openIn, temporaryDirectory } from '../sqlite.test-kit.ts'
-import { LONG_LOG_PAGES } from './move-log.ts'
 
+const LONG_LOG_PAGES = longLogPages(Infinity)
 const PAGE_BYTES = 4_096
 const BODY_PAGES = 16
 const REQUEST = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { virtualClock } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
-import { IntakeSpace } from './intake-space.ts'
+import { DiskSpace } from './disk-space.ts'
 
 const MIB = 1_048_576
 
@@ -9,18 +9,18 @@ const MIB = 1_048_576
 function spaceOf({ freeBytes }: { freeBytes: number }) {
   const disk = { allBytes: 1_000_000_000, freeBytes, looks: 0, isSilent: false }
   const clock = virtualClock()
-  const space = new IntakeSpace({
+  const space = new DiskSpace({
     clock,
     look: async () => {
       disk.looks++
       if (disk.isSilent) throw new Error('EIO')
-      return disk
+      return { ...disk }
     },
   })
   return { disk, clock, space }
 }
 
-const take = (space: IntakeSpace, bytes: number): Promise<void> => space.within(bytes, async () => {})
+const take = (space: DiskSpace, bytes: number): Promise<void> => space.within('tasks', bytes, async () => {})
 
 const FULL = { name: 'StoreUnavailableError', code: 'store-full' }
 
@@ -31,7 +31,7 @@ describe('tasks that come', () => {
     assert.equal(await space.problem(), undefined)
     const { space: less } = spaceOf({ freeBytes: 24_999_999 })
     await assert.rejects(take(less, 1_000), FULL)
-    assert.match((await less.problem())!, /nearly full/)
+    assert.match((await less.problem())!, /nearly full, and has no room for tasks/)
   })
 
   it('look at the disk once a second, however many there are, refused ones too', async () => {
@@ -48,7 +48,7 @@ describe('tasks that come', () => {
   it('count while they are being written, twice: into the log, and into the file', async () => {
     const { space } = spaceOf({ freeBytes: 25_000_000 + 5 * MIB })
     let written = (): void => {}
-    const writing = space.within(2 * MIB, () => new Promise<void>(resolve => (written = resolve)))
+    const writing = space.within('tasks', 2 * MIB, () => new Promise<void>(resolve => (written = resolve)))
     await space.problem()
     await assert.rejects(take(space, MIB), FULL)
     await take(space, 1_000)
@@ -76,5 +76,23 @@ describe('tasks that come', () => {
     disk.isSilent = true
     await take(space, 1)
     assert.deepEqual([await space.problem(), disk.looks], [undefined, 1])
+  })
+
+  it('are refused before orders, and these before attempts: whoever comes last has something left', async () => {
+    const { space } = spaceOf({ freeBytes: 10_000_000 })
+    await assert.rejects(space.take('orders', 1), { ...FULL, message: /no room for orders/ })
+    await space.take('attempts', 1)
+    const { space: less } = spaceOf({ freeBytes: 6_000_000 })
+    await assert.rejects(less.take('attempts', 1), FULL)
+    assert.match((await less.problem())!, /has no room for attempts/)
+  })
+
+  it('count until whoever took the room says that it has written, and whoever can do without is told', async () => {
+    const { space } = spaceOf({ freeBytes: 25_000_000 + 5 * MIB })
+    const written = await space.take('tasks', 2 * MIB)
+    assert.equal(await space.takeIfFree('tasks', MIB), undefined)
+    written()
+    assert.equal(await space.takeIfFree('tasks', MIB), undefined)
+    assert.ok(await space.takeIfFree('orders', MIB))
   })
 })

@@ -1,0 +1,93 @@
+import type { Clock } from '@secondwind/resilience'
+import { StoreUnavailableError } from '../stores/task-store.ts'
+import { leftFor, sayNoRoom, type Purpose, type Space } from '../task/disk-reserve.ts'
+
+export interface DiskSpaceOptions {
+  readonly look: () => Promise<Space>
+  readonly clock: Pick<Clock, 'monotonic'>
+}
+
+/** To be told when what was let in is written, or will not be. */
+export type Written = () => void
+
+/** Looked at again after so long, for whoever else writes to the disk, or makes room on it. */
+const BETWEEN_LOOKS_MS = 1_000
+
+/** And after so many bytes, of all who write together. */
+export const BETWEEN_LOOKS_BYTES = 4_194_304
+
+/** Into the log, and from there into the file. */
+const TIMES_WRITTEN = 2
+
+/** Lets through what there is room for on the disk: a look costs a call, and so not everything has one. */
+export class DiskSpace {
+  readonly #options: DiskSpaceOptions
+  #lookedAt = -Infinity
+  /** Let in, and not yet written; and written since the latest look. */
+  #underWayBytes = 0
+  #writtenBytes = 0
+  /** Of the latest look; absent where the disk does not say what it has: it says the rest to the store. */
+  #space: Space | undefined
+  #looking: Promise<void> | undefined
+
+  constructor(options: DiskSpaceOptions) {
+    this.#options = options
+  }
+
+  /** Has so many bytes written, or rejects before the disk is full. */
+  async within<Result>(purpose: Purpose, bytes: number, write: () => Promise<Result>): Promise<Result> {
+    const written = await this.take(purpose, bytes)
+    try {
+      return await write()
+    } finally {
+      written()
+    }
+  }
+
+  /** The same for whoever says later that it has written. */
+  async take(purpose: Purpose, bytes: number): Promise<Written> {
+    const written = await this.takeIfFree(purpose, bytes)
+    if (written === undefined) throw new StoreUnavailableError('store-full', sayNoRoom(purpose))
+    return written
+  }
+
+  /** Absent where there is no room: for whoever can do without. */
+  async takeIfFree(purpose: Purpose, bytes: number): Promise<Written | undefined> {
+    if (this.#isOld()) await this.#lookOnce()
+    if (!this.#hasRoom(purpose, bytes)) return undefined
+    this.#underWayBytes += bytes
+    return () => {
+      this.#underWayBytes -= bytes
+      this.#writtenBytes += bytes
+    }
+  }
+
+  /** Why nothing can be sent, or taken in, now, if so. */
+  async problem(): Promise<string | undefined> {
+    if (this.#isOld()) await this.#lookOnce()
+    const lacking = (['attempts', 'tasks'] as const).find(purpose => !this.#hasRoom(purpose, 0))
+    return lacking && sayNoRoom(lacking)
+  }
+
+  #hasRoom(purpose: Purpose, bytes: number): boolean {
+    if (this.#space === undefined) return true
+    return leftFor(purpose, this.#space) >= TIMES_WRITTEN * (this.#underWayBytes + this.#writtenBytes + bytes)
+  }
+
+  #isOld(): boolean {
+    const sinceMs = this.#options.clock.monotonic() - this.#lookedAt
+    return sinceMs >= BETWEEN_LOOKS_MS || this.#writtenBytes >= BETWEEN_LOOKS_BYTES
+  }
+
+  #lookOnce(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => (this.#looking = undefined))
+    return this.#looking
+  }
+
+  async #look(): Promise<void> {
+    const { look, clock } = this.#options
+    this.#space = await look().catch(() => undefined)
+    this.#lookedAt = clock.monotonic()
+    this.#writtenBytes = 0
+  }
+}

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'vitest'
+import { leftFor } from '../../../task/disk-reserve.ts'
+import { temporaryDirectory } from '../sqlite.test-kit.ts'
+import { numberOf } from './migrate.ts'
+import { openFile } from './file.ts'
+import { diskBytes, longLogPages, mostLogBytes, mostLogPages } from './log-length.ts'
+
+const GB = 1_000_000_000
+
+describe('the log', () => {
+  it('becomes 64 MiB long at most, is moved at half of that, and is shorter on a small disk', () => {
+    assert.equal(mostLogBytes(Infinity), 64 * 1_048_576)
+    assert.equal(longLogPages(Infinity), Math.floor(mostLogPages(Infinity) / 2))
+    assert.equal(mostLogBytes(GB), GB / 80)
+    assert.equal(mostLogPages(0), 500)
+  })
+
+  it('takes no more, when it is moved, than attempts have beside what operators are left with', () => {
+    for (const allBytes of [GB, 4 * GB, 100 * GB]) {
+      const space = { allBytes, freeBytes: 0 }
+      assert.ok(mostLogBytes(allBytes) <= leftFor('attempts', space) - leftFor('answers', space))
+    }
+  })
+
+  it('is as long as the disk under the file allows', () => {
+    const directory = temporaryDirectory()
+    const { connection, close } = openFile({ directory })
+    assert.equal(numberOf(connection, 'pragma wal_autocheckpoint'), mostLogPages(diskBytes(directory)))
+    assert.equal(numberOf(connection, 'pragma journal_size_limit'), mostLogBytes(diskBytes(directory)))
+    close()
+  })
+
+  it('is taken to lie on a large disk where that does not say', () => {
+    assert.equal(diskBytes('/nowhere/at/all'), Infinity)
+  })
+})
