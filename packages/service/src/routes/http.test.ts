@@ -275,6 +275,17 @@ describe('a request that is no HTTP, too long or too slow', () => {
     assert.ok(log.length > 0 && !log.join('').includes('other'))
   })
 
+  it('is not taken if it is coded on its way in another manner than in chunks', async () => {
+    const { raw, port } = await serve()
+    const send = (coding: string): Promise<string> =>
+      raw(
+        `POST /bodies HTTP/1.1\r\nhost: localhost:${port}\r\nconnection: close\r\ncontent-type: text/plain\r\ntransfer-encoding: ${coding}\r\n\r\n1\r\na\r\n0\r\n\r\n`,
+      )
+    for (const coding of ['gzip, chunked', 'deflate,Chunked'])
+      assert.match(await send(coding), /^HTTP\/1\.1 501 .*"code":"bad-http"/s)
+    assert.match(await send('Chunked'), /^HTTP\/1\.1 201 /)
+  })
+
   it('is not refused for what may stand there more than once', async () => {
     const { raw, port } = await serve()
     const head = `GET /healthz HTTP/1.1\r\nhost: localhost:${port}\r\nconnection: close\r\n`

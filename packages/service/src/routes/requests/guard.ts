@@ -10,6 +10,8 @@ import { repeatedHeaders } from './repeated.ts'
 
 const LONGEST_URL = 8_192
 
+const CHUNKED = 'chunked'
+
 type Guarded = Pick<ApiContext, 'allow' | 'keys'>
 
 /**
@@ -52,12 +54,15 @@ function lookAgain(api: FastifyInstance, { keys }: Guarded): void {
  * in force, a page of another origin can do no harm in somebody's name.
  */
 export function foreign({ raw }: FastifyRequest, { allow, keys }: Guarded): Refusal | undefined {
-  const { host = '', origin } = raw.headers
+  const { host = '', origin, 'transfer-encoding': coding = CHUNKED } = raw.headers
   if (raw.url!.length > LONGEST_URL)
     return new Refusal('url-too-long', { detail: `Its path and query have more than ${LONGEST_URL} characters.` })
   const repeated = repeatedHeaders(raw)
   if (repeated.length > 0)
     return new Refusal('bad-http', { detail: `It has more than one ${repeated.join(', and more than one ')}.` })
+  // RFC 9112 §6.1: what is coded otherwise would be kept as it came, and read as something else by whoever stands in front.
+  if (coding.toLowerCase() !== CHUNKED)
+    return new Refusal('bad-http', { status: 501, detail: 'Of transfer codings only chunked is understood.' })
   if (keys.isInForce) return undefined
   if (!isOwnHost(host, allow.hosts))
     return new Refusal('foreign-host', {
