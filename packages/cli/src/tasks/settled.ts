@@ -6,6 +6,7 @@ import { EXIT_CODES } from '../exit-codes.ts'
 import { duration, optional, type Reader } from '../input/read-options.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
 import { unlessForbidden } from '../remote/unless-forbidden.ts'
+import { seenWaiting } from './seen-waiting.ts'
 import { holdOf, nextFor, showTask } from './task-page.ts'
 
 const LONGEST_WAIT_MS = 86_400_000
@@ -32,7 +33,8 @@ export async function answerOnceSettled(
   { waitMs, isEnough }: Waiting,
 ): Promise<Answer> {
   const { client, clock } = call
-  const seen = await unlessForbidden(settled(client, begun.taskId, { waitMs, isEnough }))
+  const wait = (): ReturnType<typeof settled> => settled(client, begun.taskId, { waitMs, isEnough })
+  const seen = await unlessForbidden(seenWaiting(call, begun, { waitMs, wait }))
   if (seen === undefined)
     return {
       data: begun,

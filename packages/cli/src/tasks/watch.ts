@@ -149,7 +149,8 @@ function redrawing({ terminal, options, clock }: RemoteCall): Show {
   }
 }
 
-function sayStopped({ typed }: RemoteCall, taskId: string | undefined): string {
+/** For whoever has interrupted it. */
+export function sayStopped({ typed }: RemoteCall, taskId: string | undefined): string {
   const lines =
     taskId === undefined
       ? [typed('tasks', 'watch')]
