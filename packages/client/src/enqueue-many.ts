@@ -1,8 +1,8 @@
 import { newIdempotencyKey } from '@secondwind/resilience'
-import { InvalidOptionError } from '@secondwind/resilience/fetch'
+import type { InvalidOptionError } from '@secondwind/resilience/fetch'
 import { check } from '@secondwind/resilience/rules'
 import type { Call, Caller } from './caller.ts'
-import { refuse } from './check/fields.ts'
+import { refusal, refuse } from './check/fields.ts'
 import { problemsOfTask } from './check/task.ts'
 import { ServiceError } from './errors.ts'
 import type { BatchItem, BatchResult } from './wire/batch.ts'
@@ -84,7 +84,7 @@ function* soundItems(
   for (const [index, task] of tasks.entries()) {
     const problems = problemsOfTask(task)
     if (problems.length === 0) yield { index, json: JSON.stringify({ ...task, idempotencyKey: keys[index] }) }
-    else ends.set(index, { result: 'refused', error: new InvalidOptionError('the task cannot be enqueued', problems) })
+    else ends.set(index, { result: 'refused', error: refusal('the task cannot be enqueued', problems) })
   }
 }
 

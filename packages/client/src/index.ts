@@ -36,6 +36,9 @@ export type {
 export { ServiceError, UnreachableError, type ServiceErrorCode, type ServiceErrorParts } from './errors.ts'
 export { InvalidOptionError } from '@secondwind/resilience/fetch'
 
+// What may be shown of it
+export { isSecretName, redact, REDACTED } from './secrets.ts'
+
 // What goes over the wire
 export { REPLAY_STATUSES } from './wire/replay.ts'
 export type * from './wire/access.ts'

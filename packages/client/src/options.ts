@@ -1,9 +1,10 @@
 import type { Problem, RetryPolicyInput } from '@secondwind/resilience'
-import { InvalidOptionError, type FetchOptions } from '@secondwind/resilience/fetch'
+import type { FetchOptions } from '@secondwind/resilience/fetch'
 import { check, checkRetryPolicy } from '@secondwind/resilience/rules'
-import { isHttpUrl, refuse, SIGNAL, TEXT_BY_NAME } from './check/fields.ts'
+import { isHttpUrl, refusal, refuse, SIGNAL, TEXT_BY_NAME } from './check/fields.ts'
 import { TENANT } from './access/tenants.ts'
 import { DEFAULT_CLIENT_POLICY } from './policy.ts'
+import { REDACTED } from './secrets.ts'
 import type { TextByName } from './wire/task.ts'
 
 export interface ClientOptions extends Pick<FetchOptions, 'fetch' | 'telemetry' | 'ports'> {
@@ -26,7 +27,7 @@ export interface ClientOptions extends Pick<FetchOptions, 'fetch' | 'telemetry' 
 /** Throws if `createClient` was given something it cannot use; everything that is wrong at once. */
 export function checkClientOptions(options: unknown): asserts options is ClientOptions {
   if (!check.isRecord(options))
-    throw new InvalidOptionError('createClient cannot use its options', [
+    throw refusal('createClient cannot use its options', [
       { at: 'options', is: options, say: 'must be an object with the url of the service' },
     ])
   const { problems = [] } = checkRetryPolicy({ ...DEFAULT_CLIENT_POLICY, ...check.withoutUndefined(policyOf(options)) })
@@ -39,7 +40,7 @@ export function checkClientOptions(options: unknown): asserts options is ClientO
 
 /** What cannot be a key may still be a secret. */
 function withoutKey(problem: Problem): Problem {
-  return ['key', 'apiKey', 'token'].includes(problem.at) ? { ...problem, is: '[redacted]' } : problem
+  return problem.at === 'key' ? { ...problem, is: REDACTED } : problem
 }
 
 function policyOf(options: { readonly [option: string]: unknown }): object {

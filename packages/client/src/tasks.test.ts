@@ -57,6 +57,24 @@ describe('enqueue', () => {
     assert.equal(server.requests.length, 0)
   })
 
+  it('repeats no secret in what it refuses, one task or many', async () => {
+    const { client, end } = scriptedClient(['200'])
+    const wrong = [
+      { targetUrl: 'https://user:hunter2@api.example/' },
+      { ...TASK, headers: { authorization: ['Bearer hunter2'] } },
+      { ...TASK, token: 'hunter2' },
+      '{"targetUrl":"https://api.example","headers":{"authorization":"hunter2"},}',
+    ] as never[]
+    const many = await end(client.tasks.enqueueMany(wrong))
+    const errors: unknown[] = many.map(one => (one.result === 'refused' ? one.error : one))
+    for (const one of wrong) errors.push(await end(client.tasks.enqueue(one)).catch((refused: unknown) => refused))
+    assert.equal(errors.length, 8)
+    for (const error of errors) {
+      assert.ok(error instanceof InvalidOptionError)
+      assert.doesNotMatch(`${error.message}${JSON.stringify(error.problems)}`, /hunter2/)
+    }
+  })
+
   it("judges a policy by the service's defaults, not by those of the library", async () => {
     const { client, server, end } = scriptedClient([{ status: 201, body: aTask() }])
     await end(client.tasks.enqueue({ ...TASK, policy: { minDelayMs: 600_000 } }))

@@ -1,3 +1,4 @@
+import { redact } from '@secondwind/client'
 import type { Problem } from '@secondwind/resilience'
 import type { GivenOption, GivenOptions } from '../command.ts'
 import { problemsFailure, type Failure } from '../failure.ts'
@@ -25,21 +26,27 @@ export function optionProblems(given: GivenOptions, readers: Readers): Problem[]
   return Object.entries(readers).flatMap(([name, read]) => {
     const answer = read(given[name])
     if (!('must' in answer)) return []
-    const is = onlyOne(given[name])
+    const is = shown(name, given[name])
     return [{ at: flagOf(name), is, say: `${is === undefined ? MISSING : 'must be'} ${answer.must}` }]
   })
 }
 
-/** Whoever gave a flag once that may be repeated typed no list. */
-function onlyOne(given: GivenOption): GivenOption {
-  return Array.isArray(given) && given.length === 1 ? given[0] : given
+/** What was typed, without what is secret in it. Whoever gave a flag once that may be repeated typed no list. */
+export function shown(name: string, given: GivenOption): unknown {
+  if (!Array.isArray(given)) return redact(name, given)
+  const each = given.map((one: string) => redact(name, one))
+  return each.length === 1 ? each[0] : each
 }
 
 /** Of two that say the same in other words only one may be given. */
 export function exclusionProblems(given: GivenOptions, ...pairs: readonly (readonly [string, string])[]): Problem[] {
   return pairs
     .filter(([one, other]) => given[one] !== undefined && given[other] !== undefined)
-    .map(([one, other]) => ({ at: flagOf(one), is: given[one], say: `must not stand beside ${flagOf(other)}` }))
+    .map(([one, other]) => ({
+      at: flagOf(one),
+      is: shown(one, given[one]),
+      say: `must not stand beside ${flagOf(other)}`,
+    }))
 }
 
 /** What was not typed cannot be read wrong. */

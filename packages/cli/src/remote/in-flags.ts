@@ -1,14 +1,14 @@
 /** What a service says of the fields of its API, in the words of whoever has typed flags. */
 import type { Problem } from '@secondwind/resilience'
 import type { GivenOptions } from '../command.ts'
-import { flagOf } from '../input/read-options.ts'
+import { flagOf, shown } from '../input/read-options.ts'
 import { sayInstant } from '../output/say-time.ts'
 
 /** The flag that was typed for this field, with what was typed; of what nobody typed, instants as people write them. */
 export function inFlags(problem: Problem, options: GivenOptions): Problem {
   const { at, is } = problem
   const name = ['', 'Ms', 'At'].map(unit => nameBefore(at, unit)).find(one => options[one] !== undefined)
-  if (name !== undefined && name !== '') return { ...problem, at: flagOf(name), is: options[name] }
+  if (name !== undefined && name !== '') return { ...problem, at: flagOf(name), is: shown(name, options[name]) }
   return isInstant(at) && typeof is === 'number' ? { ...problem, is: sayInstant(is) } : problem
 }
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { describe, it, onTestFinished } from 'vitest'
+import { inPipe as commandLineInPipe } from '../command-line.test-kit.ts'
 import { aService, anAnswer } from '../remote/service.test-kit.ts'
 
 function aFile(content: string): string {
@@ -66,6 +67,30 @@ describe('tasks submit', () => {
       assert.ok(stderr.includes(`\n  ${flag}`), stderr)
     assert.equal((await inPipe([...submit, '--wait', 'x'])).exitCode, 2)
     assert.deepEqual((await client.tasks.list().page({ limit: 1 })).items, [])
+  })
+
+  it('repeats no header, no body and no password of an address in an error', async () => {
+    const { inPipe, url } = await aService()
+    const secret = 'hunter2'
+    const address = `http://user:${secret}@127.0.0.1:9/h`
+    for (const words of [
+      [url, '--header', `authorization: Bearer ${secret}`, '--header', 'x-foo'],
+      [url, '--header', `authorization Bearer ${secret}`],
+      [`{"targetUrl":"${url}","headers":{"authorization":["Bearer ${secret}"]}}`],
+      [url, '--body', secret, '--body-ref', 'sha256-0'],
+      [address],
+      [address, '--batch', aFile('{}')],
+      [url, '--callback-url', address],
+    ])
+      for (const json of [[], ['--json']]) {
+        const { exitCode, stdout, stderr } = await inPipe(['tasks', 'submit', ...words, ...json])
+        assert.equal(exitCode, 2, stderr)
+        assert.ok(!`${stdout}${stderr}`.includes(secret), stderr)
+      }
+    const { stderr } = await inPipe(['tasks', 'submit', url, '--header', 'a: b', '--header', 'x-foo'])
+    assert.match(stderr, /--header must be a header such as .*, each: number 2 is none \(is \["\[redacted\]",/)
+    const elsewhere = await commandLineInPipe(['tasks', 'list', '--url', address])
+    assert.match(elsewhere.stderr, /--url must be the address of a service, .* \(is "\[redacted\]"\)/)
   })
 
   it('without anything to submit says so', async () => {

@@ -1,4 +1,4 @@
-import type { RetryTaskInput } from '@secondwind/client'
+import { redact, type RetryTaskInput } from '@secondwind/client'
 import { existsSync } from 'node:fs'
 import type { Answer, Command, GivenOptions } from '../command.ts'
 import { usageFailure } from '../failure.ts'
@@ -82,7 +82,7 @@ function refuseBeside({ args, options, typed }: RemoteCall): void {
   const given = Object.keys(options)
     .map(flagOf)
     .filter(flag => fields.includes(flag))
-  const words = [...(args[0] === undefined ? [] : [String(args[0])]), ...given]
+  const words = [...(args[0] === undefined ? [] : [String(redact('targetUrl', args[0]))]), ...given]
   if (words.length === 0) return
   throw usageFailure({
     code: 'wrong-option',
@@ -101,7 +101,7 @@ function readFlags(target: string, options: GivenOptions, now: number) {
   const problems = exclusionProblems(options, ['delay', 'notBefore'], ['body', 'bodyRef'], ['policyId', 'policyFile'])
   const scheme = {
     at: '<target>',
-    is: target,
+    is: redact('targetUrl', target),
     say: 'must be an address that begins with http:// or https://, or a file that is there',
   }
   return readOptions(
@@ -160,7 +160,8 @@ function pairs(separator: string, must: string): Reader<{ readonly [name: string
         at,
       ] as const
     })
-    if (entries.some(([name, , at]) => at < 1 || name === '')) return { must }
+    const wrong = entries.findIndex(([name, , at]) => at < 1 || name === '')
+    if (wrong !== -1) return { must: entries.length === 1 ? must : `${must}, each: number ${wrong + 1} is none` }
     return { value: Object.fromEntries(entries.map(([name, value]) => [name, value])) }
   }
 }

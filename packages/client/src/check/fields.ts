@@ -2,10 +2,16 @@
 import type { Problem } from '@secondwind/resilience'
 import { InvalidOptionError } from '@secondwind/resilience/fetch'
 import { check } from '@secondwind/resilience/rules'
+import { redactProblem } from '../secrets.ts'
 
 /** Throws everything that is wrong, before anything is sent. */
 export function refuse(say: string, problems: readonly Problem[]): void {
-  if (problems.length > 0) throw new InvalidOptionError(say, problems)
+  if (problems.length > 0) throw refusal(say, problems)
+}
+
+/** What is told of a problem may be logged: no secret is repeated. */
+export function refusal(say: string, problems: readonly Problem[]): InvalidOptionError {
+  return new InvalidOptionError(say, problems.map(redactProblem))
 }
 
 /** Throws if a single argument is not what it should be. */

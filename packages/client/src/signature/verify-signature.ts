@@ -78,15 +78,8 @@ function readSecrets(secrets: string | readonly string[], options: VerifyOptions
   const keys = given.map(secret => (typeof secret === 'string' ? secretBytes(secret) : undefined))
   refuse('a signature cannot be verified so', [
     ...(given.length === 0 ? [{ at: 'secrets', is: secrets, say: 'must hold at least one secret' }] : []),
-    // What stands there may be a secret all the same, and is not repeated.
     ...keys.flatMap((key, at) =>
-      key === undefined
-        ? {
-            at: `secrets[${at}]`,
-            is: given[at] === undefined ? undefined : '[redacted]',
-            say: 'must be a text whsec_… in base64',
-          }
-        : [],
+      key === undefined ? { at: `secrets[${at}]`, is: given[at], say: 'must be a text whsec_… in base64' } : [],
     ),
     ...check.checkFields(options, FIELDS, WRONG_WORDS),
   ])
