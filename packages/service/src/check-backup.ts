@@ -19,8 +19,23 @@ export interface BackupReading {
   readonly knownFormat: number
   readonly dataBytes: number
   /** Bodies that tasks need and that lie beside the file, and how many of those are not there, or are not what was put. */
-  readonly bodies: { readonly needed: number; readonly missing: number; readonly damaged: number }
+  readonly bodies: {
+    readonly needed: number
+    readonly missing: number
+    readonly damaged: number
+    /** The first of those, by name. */
+    readonly unsound: readonly UnsoundBody[]
+  }
 }
+
+export interface UnsoundBody {
+  readonly tenant: string
+  readonly bodyRef: string
+  readonly is: 'missing' | 'damaged'
+}
+
+/** More than that are counted, and mended by a whole directory that is put back. */
+const MOST_NAMED = 100
 
 /** Tables of before have no bodies to look for. */
 const FIRST_FORMAT_WITH_BODIES = 6
@@ -53,7 +68,7 @@ interface FileReading extends Omit<BackupReading, 'bodies'> {
   readonly needed: readonly NeededBody[]
 }
 
-type NeededBody = StoredBody & { readonly location: string }
+type NeededBody = StoredBody & { readonly tenant: string; readonly location: string }
 
 function readingOf(connection: Connection, directory: string): FileReading {
   const format = numberOf(connection, 'pragma user_version')
@@ -71,19 +86,22 @@ function readingOf(connection: Connection, directory: string): FileReading {
 
 function neededBodies(connection: Connection): readonly NeededBody[] {
   return connection
-    .rows<[string, number, string]>('select body_ref, size_bytes, location from body where uses > 0')()
-    .map(([bodyRef, sizeBytes, location]) => ({ bodyRef, sizeBytes, location }))
+    .rows<[string, string, number, string]>('select tenant, body_ref, size_bytes, location from body where uses > 0')()
+    .map(([tenant, bodyRef, sizeBytes, location]) => ({ tenant, bodyRef, sizeBytes, location }))
 }
 
 /** One after the other, and piece by piece: a body may be larger than memory. */
 async function checkBodies(needed: readonly NeededBody[], directory: string): Promise<BackupReading['bodies']> {
-  let [missing, damaged] = [0, 0]
+  const found = { missing: 0, damaged: 0 }
+  const unsound: UnsoundBody[] = []
   for (const body of needed) {
     const path = join(directory, body.location)
-    if (!existsSync(path)) missing++
-    else if (!(await isIntact(path, body))) damaged++
+    const is = !existsSync(path) ? 'missing' : (await isIntact(path, body)) ? undefined : 'damaged'
+    if (is === undefined) continue
+    found[is]++
+    if (unsound.length < MOST_NAMED) unsound.push({ tenant: body.tenant, bodyRef: body.bodyRef, is })
   }
-  return { needed: needed.length, missing, damaged }
+  return { needed: needed.length, ...found, unsound }
 }
 
 /** Whether it has the bytes that its name promises. */

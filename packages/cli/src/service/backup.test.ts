@@ -21,7 +21,7 @@ async function aCopy() {
   const { bodyRef } = await client.bodies.upload('a body')
   await client.tasks.enqueue({ targetUrl, bodyRef, delayMs: 3_600_000 })
   await client.waitFor((await client.tasks.enqueue({ targetUrl })).taskId)
-  return { data, copy, made: await atTerminal(['backup', '--data', data, copy]) }
+  return { data, copy, bodyRef, made: await atTerminal(['backup', '--data', data, copy]) }
 }
 
 /** Every file, with what is in it and when it was written. */
@@ -51,12 +51,13 @@ describe('a copy of the data directory', () => {
   })
 
   it('is not whole without a body that its tasks need, or from a newer version', async () => {
-    const { copy } = await aCopy()
+    const { copy, bodyRef } = await aCopy()
     const [folder] = readdirSync(join(copy, 'bodies'))
     rmSync(join(copy, 'bodies', folder!), { recursive: true })
     const { stdout, exitCode } = await atTerminal(['backup', 'check', copy, '--json'])
     const { isWhole, bodies } = JSON.parse(stdout) as { isWhole: boolean; bodies: object }
-    assert.deepEqual([exitCode, isWhole, bodies], [6, false, { needed: 1, missing: 1, damaged: 0 }])
+    const lacks = { tenant: 'default', bodyRef, is: 'missing' }
+    assert.deepEqual([exitCode, isWhole, bodies], [6, false, { needed: 1, missing: 1, damaged: 0, unsound: [lacks] }])
     const file = readFileSync(join(copy, 'tasks.db'))
     file.writeUInt32BE(999, 60) // user_version, sqlite.org/fileformat.html
     writeFileSync(join(copy, 'tasks.db'), file)
@@ -74,8 +75,26 @@ describe('a copy of the data directory', () => {
       writeFileSync(join(copy, 'bodies', folder!, body!), bytes)
       const { stdout, exitCode } = await atTerminal(['backup', 'check', copy])
       assert.equal(exitCode, 6)
-      assert.match(stdout, /^ {2}bodies {5}1, 1 damaged\n.*It is not whole\. /ms)
+      assert.match(stdout, /^ {2}bodies {5}1, 1 damaged\n.*It is not whole:\s\S+\sis\sdamaged\. /ms)
     }
+  })
+
+  it('is said at once not to be whole where the original is not, with the body and what to do', async () => {
+    const { data, copy, bodyRef } = await aCopy()
+    rmSync(join(data, 'bodies'), { recursive: true })
+    const made = await atTerminal(['backup', '--data', data, `${copy}-2`])
+    assert.equal(made.exitCode, 6)
+    const checked = await atTerminal(['backup', 'check', `${copy}-2`])
+    assert.equal(checked.exitCode, 6)
+    for (const { stdout, stderr } of [made, checked]) {
+      const said = stdout.replaceAll(/\s+/g, ' ')
+      assert.ok(
+        said.includes(`${bodyRef} is missing. Tasks that need it end with body-missing: put the same bytes`),
+        said,
+      )
+      assert.match(stderr, /try {2}secondwind bodies put FILE\n/)
+    }
+    assert.match(made.stdout.replaceAll(/\s+/g, ' '), /It is not whole, for \S+ is not: sha256-/)
   })
 
   it('is none where there is no file, or one of somebody else', async () => {

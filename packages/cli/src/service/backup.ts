@@ -10,6 +10,7 @@ import { retyped, typed } from '../input/typed.ts'
 import { freePath } from '../output/output-file.ts'
 import { sayBytes } from '../output/say-bytes.ts'
 import { sayInstant } from '../output/say-time.ts'
+import { ofTenant, whoseFlag } from '../remote/whose.ts'
 import { closedToUs } from './closed-to-us.ts'
 import { settingsOf, SETTING_OPTIONS } from './settings.ts'
 
@@ -43,11 +44,14 @@ async function backUpAs({ args, options }: Call): Promise<Answer> {
   const { backUp } = await import('@secondwind/service')
   try {
     const reading = await backUp({ data, to })
+    const { unsound } = reading.bodies
     return {
-      data: { data, backup: to, ...reading },
+      data: { data, backup: to, isWhole: isWhole(reading), ...reading },
       show: () => `${to} holds what ${data} does; it was checked, and nobody else can read it`,
+      ...(unsound.length > 0 && { verdict: `It is not whole, for ${data} is not: ${sayUnsound(reading)}` }),
       // No start of a service: it would send what waits a second time, and change the copy.
-      next: [typed(['backup', 'check', to])],
+      next: [...putAgain(reading), typed(['backup', 'check', to])],
+      ...(!isWhole(reading) && { exitCode: EXIT_CODES.no }),
     }
   } catch (error) {
     const line = (place: string): string => typed(['backup', ...retyped(options, OPTIONS), place])
@@ -78,7 +82,6 @@ async function check({ args }: Call): Promise<Answer> {
 
 function answerOf(directory: string, reading: BackupReading): Answer {
   const { tasks, lastAt, format, knownFormat, dataBytes, bodies } = reading
-  const isWhole = bodies.missing + bodies.damaged === 0 && format <= knownFormat
   const lines = [
     ...Object.entries(tasks).map(([status, count]) => [status, String(count)]),
     ['bodies', `${bodies.needed}${sayLack('missing', bodies.missing)}${sayLack('damaged', bodies.damaged)}`],
@@ -86,16 +89,42 @@ function answerOf(directory: string, reading: BackupReading): Answer {
     ['size', `${sayBytes(dataBytes)}, bodies apart`],
   ] as const
   return {
-    data: { backup: directory, isWhole, ...reading },
+    data: { backup: directory, isWhole: isWhole(reading), ...reading },
     show: ({ colors }) =>
       [
         `${colors.bold(directory)}  as of ${sayInstant(lastAt)}`,
         '',
         ...lines.map(([label, text]) => `  ${label.padEnd(LABEL_WIDTH)}${text}`),
       ].join('\n'),
-    verdict: `It ${isWhole ? 'is' : 'is not'} whole. A service that is started on it sends what waits: only in the original's place.`,
-    ...(!isWhole && { exitCode: EXIT_CODES.no }),
+    verdict: `${sayWhole(reading)} A service that is started on it sends what waits: only in the original's place.`,
+    next: putAgain(reading),
+    ...(!isWhole(reading) && { exitCode: EXIT_CODES.no }),
   }
+}
+
+function isWhole({ bodies, format, knownFormat }: BackupReading): boolean {
+  return bodies.missing + bodies.damaged === 0 && format <= knownFormat
+}
+
+function sayWhole(reading: BackupReading): string {
+  if (isWhole(reading)) return 'It is whole.'
+  return reading.bodies.unsound.length === 0 ? 'It is not whole.' : `It is not whole: ${sayUnsound(reading)}`
+}
+
+/** So many are named; `--json` names more. */
+const NAMED = 3
+
+function sayUnsound({ bodies: { unsound, missing, damaged } }: BackupReading): string {
+  const names = unsound.slice(0, NAMED).map(body => `${body.bodyRef}${ofTenant(body)} is ${body.is}`)
+  const left = missing + damaged - names.length
+  const more = left === 0 ? '' : `; and ${left.toLocaleString('en')} more`
+  return `${names.join('; ')}${more}. Tasks that need it end with body-missing: put the same bytes, or the directory bodies, back where the service runs, and make another copy.`
+}
+
+/** Where the service runs; one line for each tenant, as the bytes of each are its own. */
+function putAgain({ bodies: { unsound } }: BackupReading): readonly string[] {
+  const lines = unsound.map(body => typed(['bodies', 'put', 'FILE', ...whoseFlag(body, undefined)]))
+  return [...new Set(lines)].slice(0, NAMED)
 }
 
 const LABEL_WIDTH = 11
