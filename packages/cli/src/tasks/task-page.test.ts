@@ -30,4 +30,10 @@ describe('what is proposed for a task', () => {
     const dead = { ...waiting, status: 'EXHAUSTED', reason: 'body-missing' } as RetryTask
     assert.deepEqual(nextFor(dead, asking), ['tasks attempts 019a8b1c', 'bodies put FILE', 'tasks replay 019a8b1c'])
   })
+
+  it('is the upload for the tenant whose body it was, where nobody has named one', () => {
+    const dead = { ...waiting, status: 'EXHAUSTED', reason: 'body-missing', tenant: 'acme' } as RetryTask
+    assert.equal(nextFor(dead, asking)[1], 'bodies put FILE --tenant acme')
+    assert.equal(nextFor(dead, { ...asking, tenant: 'acme' })[1], 'bodies put FILE')
+  })
 })

@@ -4,7 +4,7 @@ import { sayBytes } from '../output/say-bytes.ts'
 import { sayWhen } from '../output/say-time.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
 import { unlessForbidden } from '../remote/unless-forbidden.ts'
-import { ofTenant } from '../remote/whose.ts'
+import { ofTenant, whoseFlag } from '../remote/whose.ts'
 import { openGate } from '../steering/open-gate.ts'
 import { labelled, wrap, type Page } from '../terminal/page.ts'
 
@@ -68,11 +68,16 @@ export function nextFor(task: RetryTask, asking: Asking, hold?: Hold): readonly 
     ...gates.flatMap(gate => (isOperatorsAlone(gate, asking) ? [] : (openGate(gate, destination, typed) ?? []))),
     ...(gates.some(isOpenByItself) ? waitOrClose(taskId, destination, typed) : []),
     ...verbs.flatMap(verb => [
-      ...(verb === 'replay' && task.reason === 'body-missing' ? [typed('bodies', 'put', 'FILE')] : []),
+      ...(verb === 'replay' && task.reason === 'body-missing' ? [putBody(task, asking)] : []),
       typed('tasks', verb, taskId),
     ]),
   ]
   return [...new Set(lines)]
+}
+
+/** A body is its tenant's: under the same name another tenant has another. */
+function putBody(task: RetryTask, { typed, tenant }: Asking): string {
+  return typed('bodies', 'put', 'FILE', ...whoseFlag(task, tenant))
 }
 
 /** What is to be known before one of these is typed. */
