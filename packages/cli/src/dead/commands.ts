@@ -1,5 +1,5 @@
 /** Dead letters: what tasks died of first, then which. */
-import type { Cause, RetryTask } from '@secondwind/client'
+import type { Cause, Hold, RetryTask } from '@secondwind/client'
 import type { Answer, Command } from '../command.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
@@ -13,10 +13,12 @@ import { ofTenant, tenantColumn, whoseFlag } from '../remote/whose.ts'
 import { labelled, type Page } from '../terminal/page.ts'
 import { showTable, type Table } from '../terminal/table.ts'
 import { lastAnswer } from '../tasks/answers.ts'
+import { gatesOf, isForEveryAttempt, PROBE_WAIT } from '../tasks/task-page.ts'
 import { taskTable } from '../tasks/task-table.ts'
 import { CAUSE_OPTION, DESTINATION_OPTION } from '../tasks/which-tasks.ts'
 import { tellSlip } from '../destinations/never-used.ts'
-import { standingOrders } from '../destinations/standing-orders.ts'
+import { openGate, typedAsOwner } from '../steering/open-gate.ts'
+import { nameOf } from '../steering/watch-it.ts'
 import { adviceFor, isMended } from './advice.ts'
 
 interface DeadFilter {
@@ -162,17 +164,22 @@ async function show(call: RemoteCall): Promise<Answer> {
   }
 }
 
-/** One goes first. Where everything is held it would be waited for in vain: what holds it is ended before. */
-async function probeWith({ taskId, destination }: RetryTask, { client, clock, typed }: RemoteCall): Promise<string[]> {
+/** One goes first, and before all others: it passes a pause, and what it cannot pass is opened before. */
+async function probeWith(sample: RetryTask, call: RemoteCall): Promise<string[]> {
+  const { taskId, destination, tenant } = sample
+  const { client, typed } = call
   const one = await client.destinations.get(destination)
-  const ends = standingOrders(one, clock.now()).map(({ end }) => typed(...end))
-  const isKilled = one.hold?.reason === 'kill-switch'
+  const lane = one.tenants?.find(each => each.tenant === tenant) ?? one
+  const gates = gatesOf(lane.hold)
+  const opened = (isMeant: (gate: Hold) => boolean): string[] =>
+    gates.filter(isMeant).flatMap(gate => openGate(gate, nameOf(one), typedAsOwner(gate, sample, call)) ?? [])
+  const shut = opened(isForEveryAttempt)
+  if (shut.length > 0) return [...shut, typed('tasks', 'replay', taskId)]
+  if (!gates.some(({ reason }) => reason === 'paused')) return [typed('tasks', 'replay', taskId, ...PROBE_WAIT)]
   return [
-    ...(isKilled ? [typed('kill', 'status')] : []),
-    ...ends,
-    ...(isKilled || ends.length > 0
-      ? [typed('tasks', 'replay', taskId)]
-      : [typed('tasks', 'replay', taskId, '--wait', '30s')]),
+    typed('tasks', 'replay', taskId),
+    typed('tasks', 'attempt-now', taskId, ...PROBE_WAIT),
+    ...opened(gate => !isForEveryAttempt(gate)),
   ]
 }
 

@@ -24,7 +24,7 @@ describe('dead letters', () => {
     assert.match((await atTerminal(['dead', 'causes', '--destination', url])).stderr, /try {2}secondwind dead show /)
   })
 
-  it('of a paused destination are not to be waited for: what ends the pause comes first', async () => {
+  it('of a paused destination are probed by one attempt that passes the pause; all others follow by a ramp, under a stop rule', async () => {
     const { aTask, client, url, atTerminal } = await aService()
     const { taskId } = await aTask('400')
     await client.waitFor(taskId)
@@ -32,7 +32,14 @@ describe('dead letters', () => {
     const shown = async (): Promise<string> => (await atTerminal(['dead', 'show', items[0]!.causeId])).stderr
     assert.match(await shown(), /tasks replay \S+ --wait 30s/)
     await client.destinations.pause(url, {})
-    assert.match(await shown(), new RegExp(`resume ${url} .*\n +secondwind tasks replay ${taskId} --url`))
+    const lines = [...(await shown()).matchAll(/secondwind (.*) --url/g)].map(([, words]) => words)
+    assert.deepEqual(lines.slice(1, 4), [
+      `tasks replay ${taskId}`,
+      `tasks attempt-now ${taskId} --wait 30s`,
+      `resume ${url} --ramp 5min --stop-on-failure-rate 20%`,
+    ])
+    await client.destinations.force(url, { breaker: 'open' })
+    assert.match(await shown(), new RegExp(`breaker ${url} --set auto .*\n +secondwind tasks replay ${taskId} --url`))
   })
 
   it('of an unknown cause are not found', async () => {

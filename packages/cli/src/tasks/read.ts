@@ -10,7 +10,7 @@ import { labelled, wrap, type Page } from '../terminal/page.ts'
 import type { Table } from '../terminal/table.ts'
 import { answerCell } from './answers.ts'
 import { FILTER_OPTIONS, readFilter, TASK_ARGUMENT } from './task-options.ts'
-import { gatesOf, holdOf, nextFor, sayBefore, showTask } from './task-page.ts'
+import { closeBreaker, gatesOf, holdOf, nextFor, sayBefore, showTask } from './task-page.ts'
 import { taskTable } from './task-table.ts'
 
 export const listCommand: Command = remoteCommand({
@@ -129,6 +129,10 @@ async function explain(call: RemoteCall): Promise<Answer> {
     data: found,
     show,
     ...(before !== undefined && { verdict: before }),
-    next: nextFor(task, call, hold).filter(line => !line.includes(' explain ')),
+    next: [
+      ...nextFor(task, call, hold).filter(line => !line.includes(' explain ')),
+      // Last, below the sentence that says when.
+      ...closeBreaker(hold, task.destination, call.typed),
+    ],
   }
 }

@@ -26,6 +26,19 @@ describe('what is proposed for a task', () => {
     assert.ok(!nextFor({ ...waiting, expiresAt: NOW }, asking).includes(byHand), 'its deadline has passed')
   })
 
+  it('behind a pause is one attempt that is waited for, and only then the resuming of all', () => {
+    assert.deepEqual(nextFor(waiting, asking, { reason: 'paused' }).slice(0, 2), [
+      'tasks attempt-now 019a8b1c --wait 30s',
+      'resume https://api.example --ramp 5min --stop-on-failure-rate 20%',
+    ])
+  })
+
+  it('behind a pause of its tenant is the resuming for that tenant; behind one of an operator for all', () => {
+    const task = { ...waiting, tenant: 'acme' } as RetryTask
+    assert.match(nextFor(task, asking, { reason: 'paused' })[1]!, / --tenant acme$/)
+    assert.doesNotMatch(nextFor(task, asking, { reason: 'paused', isByOperator: true }).join(' '), /acme/)
+  })
+
   it('is the upload of a body that is gone, before the replay that needs it', () => {
     const dead = { ...waiting, status: 'EXHAUSTED', reason: 'body-missing' } as RetryTask
     assert.deepEqual(nextFor(dead, asking), ['tasks attempts 019a8b1c', 'bodies put FILE', 'tasks replay 019a8b1c'])

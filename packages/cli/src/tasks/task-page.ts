@@ -5,7 +5,7 @@ import { sayWhen } from '../output/say-time.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
 import { unlessForbidden } from '../remote/unless-forbidden.ts'
 import { ofTenant, whoseFlag } from '../remote/whose.ts'
-import { openGate } from '../steering/open-gate.ts'
+import { openGate, typedAsOwner } from '../steering/open-gate.ts'
 import { labelled, wrap, type Page } from '../terminal/page.ts'
 
 const LABEL_WIDTH = 13
@@ -53,6 +53,9 @@ export function sayAttemptEnd({ outcome, errorCode, errorMessage }: AttemptEnd):
   return `${[outcome, errorCode].filter(Boolean).join(' ')}${errorMessage === undefined ? '' : `: ${errorMessage}`}`
 }
 
+/** What makes one attempt a probe: somebody sees what comes of it. */
+export const PROBE_WAIT: readonly string[] = ['--wait', '30s']
+
 type Asking = Pick<RemoteCall, 'typed' | 'hasKey' | 'tenant'> & { readonly clock: Pick<RemoteCall['clock'], 'now'> }
 
 /** What can be done with a task as it is, and about the gate that holds it. */
@@ -62,11 +65,16 @@ export function nextFor(task: RetryTask, asking: Asking, hold?: Hold): readonly 
   const gates = gatesOf(hold)
   const isOthers = gates.some(gate => isOperatorsAlone(gate, asking))
   const isInVain = isOthers || task.expiresAt <= clock.now() || gates.some(isForEveryAttempt)
-  const verbs = NEXT[status].filter(verb => !(verb === 'attempt-now' && isInVain))
+  const isPaused = gates.some(({ reason }) => reason === 'paused')
+  const verbs = NEXT[status].filter(verb => !(verb === 'attempt-now' && (isInVain || isPaused)))
   const lines = [
     ...(isOthers ? [typed('tasks', 'watch', taskId)] : []),
-    ...gates.flatMap(gate => (isOperatorsAlone(gate, asking) ? [] : (openGate(gate, destination, typed) ?? []))),
-    ...(gates.some(isOpenByItself) ? waitOrClose(taskId, destination, typed) : []),
+    // Whoever opens the gate sends all the others, too: one goes first.
+    ...(isPaused && !isInVain ? [typed('tasks', 'attempt-now', taskId, ...PROBE_WAIT)] : []),
+    ...gates
+      .filter(gate => !isOperatorsAlone(gate, asking))
+      .flatMap(gate => openGate(gate, destination, typedAsOwner(gate, task, asking)) ?? []),
+    ...(gates.some(isOpenByItself) ? [typed('tasks', 'watch', taskId), typed('destinations', 'get', destination)] : []),
     ...verbs.flatMap(verb => [
       ...(verb === 'replay' && task.reason === 'body-missing' ? [putBody(task, asking)] : []),
       typed('tasks', verb, taskId),
@@ -106,9 +114,13 @@ function isOpenByItself({ reason, until }: Hold): boolean {
   return reason === 'breaker-open' && until !== undefined
 }
 
-/** A breaker that opened by itself probes by itself; whoever knows that the target is back need not wait for that. */
-function waitOrClose(taskId: string, destination: string, typed: RemoteCall['typed']): readonly string[] {
-  return [typed('tasks', 'watch', taskId), typed('destinations', 'breaker', destination, '--set', 'closed')]
+/** A breaker that opened by itself probes by itself; only whoever knows that the target is back need not wait for that. */
+export function closeBreaker(
+  hold: Hold | undefined,
+  destination: string,
+  typed: RemoteCall['typed'],
+): readonly string[] {
+  return gatesOf(hold).some(isOpenByItself) ? [typed('destinations', 'breaker', destination, '--set', 'closed')] : []
 }
 
 /** All that are shut, the one that lasts longest first. */
