@@ -155,7 +155,8 @@ async function show(call: RemoteCall): Promise<Answer> {
     data: { ...cause, ...(said !== undefined && { lastAnswer: said }), tasks },
     show: shown,
     next: [
-      ...(sample === undefined ? [] : [typed('tasks', 'attempts', sample.taskId), ...(await probeWith(sample, call))]),
+      ...(sample === undefined ? [] : [typed('tasks', 'attempts', sample.taskId)]),
+      ...(sample === undefined || cause.reason === 'lost' ? [] : await probeWith(sample, call)),
       ...(isMended(cause) || cause.count < 2
         ? []
         : [typed('replay', 'plan', '--cause-id', causeId, ...whoseFlag(cause, call.tenant))]),

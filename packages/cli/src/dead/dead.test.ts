@@ -2,7 +2,7 @@ import type { Cause } from '@secondwind/client'
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { aService } from '../remote/service.test-kit.ts'
-import { adviceFor } from './advice.ts'
+import { adviceFor, isMended } from './advice.ts'
 
 describe('dead letters', () => {
   it('are seen by cause, then one cause with what the target said, then one by one', async () => {
@@ -58,6 +58,12 @@ describe('dead letters', () => {
     assert.match(adviceFor({ reason: 'attempts', errorCode: 'http-503' }), /probe one, then replay$/)
     assert.match(adviceFor({ reason: 'attempts', errorCode: 'http-429' }), /probe one, then replay$/)
     assert.match(adviceFor({ reason: 'deadline' }), /^replay/)
+  })
+
+  it('that took the service with them are not sent again before it is known why', () => {
+    const poison = { reason: 'lost', errorCode: 'lost' } as const
+    assert.match(adviceFor(poison), /^see in the log why the service stopped .* before any replay$/)
+    assert.ok(isMended(poison), 'no replay of all of them is proposed')
   })
 
   it('lead from a probe that came through to the replay of the others, of their cause if that is one', async () => {
