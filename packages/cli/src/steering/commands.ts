@@ -64,10 +64,8 @@ const resumeCommand: Command = destinationChange({
     }),
   say: destination => {
     const { rampMs } = destination.settings?.resumed ?? {}
-    const then =
-      rampMs === undefined ? 'twice as many every two seconds' : `step by step all of its limit within ${sayMs(rampMs)}`
     const rate = hasRateLimit(destination) ? '' : ' That bounds how many are under way at once, not how many a second.'
-    return `${nameOf(destination)} is resumed, one request at a time first, then ${then}: ${waiting(destination)}.${rate}`
+    return `${nameOf(destination)} is resumed, ${sayRamp(rampMs)}: ${waiting(destination)}.${rate}`
   },
   unchanged: destination => `${nameOf(destination)} is not paused. Nothing was changed.`,
   next: (destination, call) => [
@@ -75,6 +73,12 @@ const resumeCommand: Command = destinationChange({
     ...(hasRateLimit(destination) ? [] : [call.typed('destinations', 'limits', nameOf(destination), '--rate', '20/s')]),
   ],
 })
+
+function sayRamp(rampMs?: number): string {
+  const then =
+    rampMs === undefined ? 'twice as many every two seconds' : `step by step all of its limit within ${sayMs(rampMs)}`
+  return `one request at a time first, then ${then}`
+}
 
 /** A target that answers within milliseconds is sent hundreds a second, one at a time. */
 function hasRateLimit({ settings, operatorSettings }: Destination): boolean {
@@ -113,7 +117,9 @@ const breakerCommand: Command = destinationChange({
   },
   say: destination => {
     const state = destination.settings?.forced?.breaker ?? 'auto'
-    return `The breaker of ${nameOf(destination)} ${state === 'auto' ? 'judges for itself' : `is ${state}, by hand`}.`
+    return state === 'auto'
+      ? `The breaker of ${nameOf(destination)} judges for itself, and what is sent there comes back as after a pause: ${sayRamp()}.`
+      : `The breaker of ${nameOf(destination)} is ${state}, by hand.`
   },
   next: watchIt,
 })
