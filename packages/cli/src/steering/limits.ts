@@ -19,7 +19,7 @@ type Budget = NonNullable<DestinationLimits['budget']>
 const USUAL_BUDGET = DEFAULT_LANE.budget as Extract<Budget, { kind: 'ratio' }>
 
 const LIMIT_OPTIONS: readonly Option[] = [
-  { flag: '--name <name>', say: 'a name for people, which every command takes' },
+  { flag: '--name <name>', say: 'a name for people, which every command takes; none takes it off' },
   { flag: '--concurrency <number>', say: 'requests under way at once' },
   { flag: '--rate <rate>', say: 'attempts a second, such as 50/s' },
   { flag: '--breaker-failure-rate <share>', say: 'the breaker opens when such a part fails, as 50%' },
@@ -32,7 +32,7 @@ const LIMIT_OPTIONS: readonly Option[] = [
 const changeLimits: Command = destinationChange({
   path: ['destinations', 'limits'],
   summary:
-    'shows the limits of a destination, or sets them and its name; what is left out stays, and none takes a limit off',
+    'shows the limits of a destination, or sets them and its name; what is left out stays, and none takes off what it stands for',
   options: LIMIT_OPTIONS,
   examples: [
     'destinations limits https://api.pay.example',
@@ -120,7 +120,7 @@ function takeOff(destination: Destination, { typed }: RemoteCall): readonly stri
 
 const TAKEN_OFF = 'none'
 
-/** A limit that is set, or null for one that is taken off. */
+/** A limit, or a name, that is set, or null for one that is taken off. */
 function limit<Value>(read: Reader<Value>): Reader<Value | null | undefined> {
   return optional<Value | null>(typed => {
     if (typed === TAKEN_OFF) return { value: null }
@@ -133,7 +133,7 @@ function limit<Value>(read: Reader<Value>): Reader<Value | null | undefined> {
 async function setLimits(client: RemoteCall['client'], named: string, { options }: RemoteCall): Promise<Destination> {
   const { name, concurrency, rate, breakerFailureRate, breakerMinCalls, breakerOpen, retryBudget, minRetries } =
     readOptions(options, {
-      name: optional(text()),
+      name: limit(text()),
       concurrency: limit(byLaneRules(digits, value => ({ limit: value }))),
       rate: limit(perSecond()),
       breakerFailureRate: limit(byLaneRules(share, failureRate => ({ breaker: { failureRate } }))),
@@ -156,7 +156,7 @@ async function setLimits(client: RemoteCall['client'], named: string, { options 
     budget: changedBudget(known.budget, retryBudget, minRetries),
   })
   return client.destinations.put(named, {
-    ...given({ name: name ?? before.name }),
+    ...(name !== null && given({ name: name ?? before.name })),
     ...(!isEmpty(limits) && { limits }),
     version: before.settings?.version ?? 0,
     ...reasonOf(options),

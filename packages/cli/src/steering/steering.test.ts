@@ -105,6 +105,16 @@ describe('a destination', () => {
     assert.deepEqual([name, settings?.limits], ['payments', { concurrency: 20, rateLimit: { perSecond: 50 } }])
   })
 
+  it('loses its name by the word none, which is no name, and keeps its limits', async () => {
+    const { url, aTask, client, inPipe } = await aService()
+    await client.waitFor((await aTask('200')).taskId)
+    await inPipe(['destinations', 'limits', url, '--name', 'payments', '--concurrency', '20'])
+    const { exitCode, stderr } = await inPipe(['destinations', 'limits', 'payments', '--name', 'none'])
+    assert.equal(exitCode, 0, stderr)
+    const { name, settings } = await client.destinations.get(url)
+    assert.deepEqual([name, settings?.limits], [undefined, { concurrency: 20 }])
+  })
+
   it('is shown with its limits when none is named, and loses each by the word none; nothing else changes', async () => {
     const { url, aTask, client, atTerminal, inPipe } = await aService()
     await client.waitFor((await aTask('200')).taskId)
