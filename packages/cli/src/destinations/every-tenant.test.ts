@@ -47,6 +47,28 @@ describe('an operator who names no tenant', () => {
     }
   })
 
+  it('is told of what was not found that only the default tenant was asked; one who names a tenant is not', async () => {
+    const { beta, inPipe } = await withBeta()
+    await beta.policies.put({ policyId: 'payments', maxAttempts: 3 })
+    const { replayId } = await beta.replays.plan({ filter: { destination: DEAD_END }, ratePerSecond: 1 })
+    for (const words of [
+      ['policies', 'get', 'payments'],
+      ['replay', 'status', replayId],
+    ]) {
+      const { exitCode, stderr } = await inPipe(words)
+      assert.equal(exitCode, 3)
+      assert.match(stderr, /\n {2}Only tenant default was asked; others: --tenant <name>\.\n/)
+      assert.equal((await inPipe([...words, '--tenant', 'beta'])).exitCode, 0)
+    }
+    const unknown = await inPipe(['policies', 'get', 'paymnets', '--tenant', 'beta'])
+    assert.doesNotMatch(unknown.stderr, /was asked/)
+    const planned = await inPipe(['replay', 'plan', '--destination', DEAD_END])
+    assert.match(
+      planned.stdout.replaceAll(/\s+/g, ' ') + planned.stderr,
+      /There is nothing of tenant default that it would send/,
+    )
+  })
+
   it('sees each tenant of a shared destination by itself', async () => {
     const { client, beta, inPipe, atTerminal } = await withBeta()
     await client.tasks.enqueue({ targetUrl: `${DEAD_END}/charge` })

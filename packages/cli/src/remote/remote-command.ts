@@ -8,6 +8,7 @@ import { connect, CONNECTION_OPTIONS, type Connection } from './connection.ts'
 import { tellOpenKeyFile } from './open-key-file.ts'
 import { asFailure } from './service-failure.ts'
 import { tenantOfKey } from './tenant-of-key.ts'
+import { onlyAsked } from './whose.ts'
 
 /** A call of a command that talks to a running service. */
 export interface RemoteCall extends Call, Connection {
@@ -39,7 +40,11 @@ export function remoteCommand({ run, isChange, options = [], ...command }: Remot
         return typeof answer === 'number' ? answer : { ...answer, failed }
       } catch (error) {
         const isRefused = error instanceof ServiceError && error.code === 'scope-missing'
-        throw isRefused ? asFailure(error, { ...asked, keyTenant: await tenantOfKey(remote) }) : failed(error)
+        throw asFailure(error, {
+          ...asked,
+          keyTenant: isRefused ? await tenantOfKey(remote) : undefined,
+          onlyAsked: await onlyAsked(error, remote),
+        })
       }
     },
   }

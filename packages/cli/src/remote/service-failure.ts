@@ -9,7 +9,11 @@ import { DEFAULT_URL } from './connection.ts'
 import { inFlags, isOnlyCount, isToldBy } from './in-flags.ts'
 import { nextLines, type Asked as AskedLine } from './next-lines.ts'
 
-type Asked = AskedLine & { readonly isChange: boolean }
+type Asked = AskedLine & {
+  readonly isChange: boolean
+  /** The tenant that alone was asked, where somebody else may have what was not found. */
+  readonly onlyAsked?: string | undefined
+}
 
 const UNCHANGED = 'Nothing was changed.'
 const UNKNOWN = 'Whether it was done nobody knows: look before you try again.'
@@ -98,6 +102,7 @@ function refused(error: ServiceError, asked: Asked): Failure {
     because: [
       ...(isOnlyCount(detail) && problems.length > 0 ? [] : [detail]),
       ...problems.filter(problem => !isToldBy(detail, problem)).map(one => sayProblem(inFlags(one, asked.options))),
+      ...(asked.onlyAsked === undefined ? [] : [`Only tenant ${asked.onlyAsked} was asked; others: --tenant <name>.`]),
       ...(taskStatus === undefined || detail.includes(taskStatus) ? [] : [`The task is ${taskStatus}.`]),
       ...(retryAfterMs === undefined ? [] : [`It asks to come back in ${sayMs(retryAfterMs)}.`]),
       ...(requestId === undefined || status < 500 ? [] : [`Its log has more beside ${requestId}.`]),

@@ -1,5 +1,5 @@
 /** With an operator's key and no tenant named, what is read is every tenant's: whose each thing is has to be said. */
-import { ServiceError } from '@secondwind/client'
+import { ServiceError, type ServiceErrorCode } from '@secondwind/client'
 import type { Column } from '../terminal/table.ts'
 import type { RemoteCall } from './remote-command.ts'
 
@@ -33,6 +33,16 @@ export async function tellWhose(call: RemoteCall): Promise<void> {
   if (call.tenant !== undefined || (await actedFor(call)) === undefined) return
   call.terminal.tell(`of tenant ${DEFAULT_TENANT} only; others: --tenant <name>\n`)
 }
+
+/** Of what is kept by tenant, and was not found: the tenant that alone was asked, where there are others. */
+export async function onlyAsked(error: unknown, call: RemoteCall): Promise<string | undefined> {
+  const isOfTenant = error instanceof ServiceError && NOT_FOUND_BY_TENANT.includes(error.code)
+  if (!isOfTenant || call.tenant !== undefined) return undefined
+  // What was not found is told all the same.
+  return actedFor(call).catch(() => undefined)
+}
+
+const NOT_FOUND_BY_TENANT: readonly ServiceErrorCode[] = ['policy-not-found', 'replay-not-found', 'body-not-found']
 
 /** Whose it is what is kept by tenant, where there are several: that of the one who was named, or of `default`. */
 export async function actedFor({ client, tenant }: RemoteCall): Promise<string | undefined> {

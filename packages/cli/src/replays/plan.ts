@@ -18,7 +18,7 @@ import { share } from '../input/read-share.ts'
 import { retyped } from '../input/typed.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
-import { tellWhose } from '../remote/whose.ts'
+import { actedFor, tellWhose } from '../remote/whose.ts'
 import { CAUSE_OPTION, WHICH_OPTIONS, whichReaders } from '../tasks/which-tasks.ts'
 import { answerReplay } from './answer-replay.ts'
 import { followReplay } from './follow-replay.ts'
@@ -101,9 +101,10 @@ async function plan(call: RemoteCall): Promise<Answer> {
 /** Nobody runs a plan of nothing: it is not left for somebody to wonder about. */
 async function dropped(call: RemoteCall, empty: Replay): Promise<Answer> {
   const answer = await answerReplay(call, await call.client.replays.cancel(empty.replayId))
+  const tenant = await actedFor(call)
   return {
     ...answer,
-    verdict: 'There is nothing that it would send; the plan was cancelled at once.',
+    verdict: `There is nothing${tenant === undefined ? '' : ` of tenant ${tenant}`} that it would send; the plan was cancelled at once.`,
     next: widerPlans(call, empty),
   }
 }

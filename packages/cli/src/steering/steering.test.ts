@@ -77,7 +77,10 @@ describe('pause and resume', () => {
     const saidOf = async (state: string): Promise<string> =>
       oneLine((await atTerminal(['destinations', 'breaker', url, '--set', state])).stdout)
     assert.match(await saidOf('closed'), /The breaker of \S+ is closed, by hand\. $/)
-    assert.match(await saidOf('auto'), /The breaker of \S+ judges for itself, and .* one request at a time first, .*\. $/)
+    assert.match(
+      await saidOf('auto'),
+      /The breaker of \S+ judges for itself, and .* one request at a time first, .*\. $/,
+    )
   })
 
   it('refuse a destination that nobody knows, and a share that is none', async () => {
