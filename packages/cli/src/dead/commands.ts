@@ -65,10 +65,10 @@ function causeTable(causes: readonly Cause[], { clock, tenant }: RemoteCall): Ta
       { name: 'error', field: 'errorCode' },
       { name: 'last', field: 'lastAt' },
       { name: 'first', field: 'firstAt', dropOrder: 2 },
-      { name: 'destination', dropOrder: 3 },
+      { name: 'destination', isBelow: true },
       { name: 'do', dropOrder: 1 },
       { name: 'errorMessage', isOnlyData: true },
-      tenantColumn(causes, tenant),
+      { ...tenantColumn(causes, tenant), isBelow: true },
     ],
     rows: causes.map(one => [
       one.causeId,

@@ -1,4 +1,4 @@
-import type { Cause } from '@secondwind/client'
+import { createClient, type Cause } from '@secondwind/client'
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { aService } from '../remote/service.test-kit.ts'
@@ -40,6 +40,23 @@ describe('dead letters', () => {
     ])
     await client.destinations.force(url, { breaker: 'open' })
     assert.match(await shown(), new RegExp(`breaker ${url} --set auto .*\n +secondwind tasks replay ${taskId} --url`))
+  })
+
+  it('say at 80 columns, too, where the tasks of each cause went, and whose they were', async () => {
+    const { client, url, atTerminal } = await aService()
+    await client.tenants.create({ tenant: 'acme-payments' })
+    const acme = createClient({ url, tenant: 'acme-payments' })
+    const policy = { maxAttempts: 1 }
+    const places = [`${url}/_flaky/503`, 'http://127.0.0.1:9/charge-of-the-order']
+    for (const by of [client, acme])
+      for (const targetUrl of places) await by.waitFor((await by.tasks.enqueue({ targetUrl, policy })).taskId)
+    const { stdout } = await atTerminal(['dead', 'causes'], { columns: 80 })
+    assert.ok(
+      stdout.split('\n').every(line => line.length <= 80),
+      stdout,
+    )
+    for (const place of [url, 'http://127.0.0.1:9'])
+      assert.equal(stdout.match(new RegExp(`${place}\\s+(?:acme-payments|default)\\n`, 'g'))?.length, 2, stdout)
   })
 
   it('of an unknown cause are not found', async () => {
