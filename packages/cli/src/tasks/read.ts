@@ -69,9 +69,11 @@ export const attemptsCommand: Command = remoteCommand({
 })
 
 function attemptTable(attempts: readonly Attempt[], now: number): Table {
+  // Where a task was replayed there are several first attempts.
+  const isReplayed = attempts.some(({ generation }) => generation > 1)
   return {
     columns: [
-      { name: 'generation', align: 'right', dropOrder: 2 },
+      { name: 'generation', align: 'right', ...(!isReplayed && { dropOrder: 2 }) },
       { name: 'attempt', field: 'attemptNumber', align: 'right' },
       { name: 'started', field: 'startedAt' },
       { name: 'took', field: 'durationMs', align: 'right' },

@@ -248,6 +248,16 @@ describe('one task', () => {
     assert.deepEqual([made.exitCode, (JSON.parse(made.stdout) as RetryTask).status], [0, 'SUCCEEDED'])
   })
 
+  it('that was replayed shows of each attempt in which generation it was, at 80 columns, too', async () => {
+    const { aTask, client, atTerminal } = await aService()
+    const policy = { maxAttempts: 1 }
+    const { taskId } = await client.waitFor((await aTask('503x9', { policy })).taskId)
+    await client.tasks.replay(taskId)
+    await client.waitFor(taskId)
+    const { stdout } = await atTerminal(['tasks', 'attempts', taskId], { columns: 80 })
+    assert.match(stdout, /^GENERATION +ATTEMPT .*\n +1 +1 [^]*\n +2 +1 /)
+  })
+
   it('that a person holds is followed by the line that lets it go, not by an attempt in vain', async () => {
     const { url, aTask, client, atTerminal } = await aService()
     await client.waitFor((await aTask('200')).taskId)
