@@ -60,9 +60,9 @@ export function wrongOptions(problems: readonly Problem[]): Failure {
     : problemsFailure({ code: 'wrong-option', what: `${which} cannot be read` }, problems)
 }
 
-/** `--max-peak` for maxPeak; an argument, `<shell>`, is called as in the help. */
+/** `--max-peak` for maxPeak; an argument, `<shell>`, is called as in the help, and a variable by its name. */
 export function flagOf(name: string): string {
-  return name.startsWith('<') ? name : `--${name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
+  return /^(?:<|[A-Z_]+$)/.test(name) ? name : `--${name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
 }
 
 /** What is not given has this value. */

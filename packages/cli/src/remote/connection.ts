@@ -1,7 +1,8 @@
 import { createClient, type Client } from '@secondwind/client'
 import { readFileSync } from 'node:fs'
-import type { GivenOptions, Option } from '../command.ts'
-import { usageFailure } from '../failure.ts'
+import type { GivenOption, GivenOptions, Option } from '../command.ts'
+import { EXIT_CODES } from '../exit-codes.ts'
+import { Failure } from '../failure.ts'
 import { optional, readOptions, text, type Reader } from '../input/read-options.ts'
 import { withVisibleAnswers } from './visible-answers.ts'
 
@@ -28,14 +29,26 @@ export interface Connection {
 
 /** The service that was meant: flags before the environment. Nothing is sent yet. */
 export function connect(options: GivenOptions, environment: NodeJS.ProcessEnv = process.env): Connection {
-  const { url, keyFile, tenant } = readOptions(
+  // What a flag says, the environment need not be asked for.
+  const fromEnvironment = (name: string, flag: GivenOption): GivenOption =>
+    flag === undefined ? environment[name] : undefined
+  const read = readOptions(
     {
-      url: options['url'] ?? environment['SECONDWIND_URL'] ?? DEFAULT_URL,
+      url: options['url'],
       keyFile: options['keyFile'],
-      tenant: options['tenant'] ?? environment['SECONDWIND_TENANT'],
+      tenant: options['tenant'],
+      SECONDWIND_URL: fromEnvironment('SECONDWIND_URL', options['url']),
+      SECONDWIND_TENANT: fromEnvironment('SECONDWIND_TENANT', options['tenant']),
     },
-    { url: serviceUrl, keyFile: optional(text()), tenant: optional(tenantName) },
+    {
+      url: optional(serviceUrl),
+      keyFile: optional(text()),
+      tenant: optional(tenantName),
+      SECONDWIND_URL: optional(serviceUrl),
+      SECONDWIND_TENANT: optional(tenantName),
+    },
   )
+  const { keyFile, url = read.SECONDWIND_URL ?? DEFAULT_URL, tenant = read.SECONDWIND_TENANT } = read
   const key = keyFile === undefined ? keyFrom(environment['SECONDWIND_KEY'], 'SECONDWIND_KEY') : keyIn(keyFile)
   const client = createClient({
     url,
@@ -96,5 +109,11 @@ function keyFrom(given: string | undefined, source: string): string | undefined 
 }
 
 function noKey(source: string, because: string): Error {
-  return usageFailure({ code: 'no-key', what: `there is no key in ${source}`, because: [because] })
+  return new Failure({
+    code: 'no-key',
+    what: `there is no key in ${source}`,
+    because: [because],
+    so: 'Nothing was run.',
+    exitCode: EXIT_CODES.notAllowed,
+  })
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { describe, it, onTestFinished } from 'vitest'
 import { inPipe, type Ended } from '../command-line.test-kit.ts'
 import type { Failure } from '../failure.ts'
+import { connect } from './connection.ts'
 import { ANSWERED_CODES } from './next-lines.ts'
 import { asFailure } from './service-failure.ts'
 import { anAnswer, aService } from './service.test-kit.ts'
@@ -231,9 +232,15 @@ describe('a key', () => {
   it('that cannot be one is refused before anything is sent, and not shown', async () => {
     const { header, said } = await sent('two words\nand a line')
     assert.equal(header, undefined)
-    assert.equal(said.exitCode, 2)
+    assert.equal(said.exitCode, 4)
     assert.match(said.stderr, /^error no-key {2}there is no key in /)
     assert.doesNotMatch(said.stderr, /two words/)
+  })
+
+  it('that is not there is told as a wrong one is, by the exit code', async () => {
+    const { exitCode, stderr } = await inPipe(['tasks', 'list', '--key-file', 'no-such-file'])
+    assert.equal(exitCode, 4)
+    assert.match(stderr, /^error no-key {2}there is no key in no-such-file\n/)
   })
 
   it('is nowhere a flag: help says why', async () => {
@@ -241,5 +248,14 @@ describe('a key', () => {
     assert.match(stdout.replaceAll(/\s+/g, ' '), /A key is no flag: everybody on a machine can read flags/)
     const { url } = await aService()
     assert.equal((await inPipe(['tasks', 'list', '--key', 'x', '--url', url])).exitCode, 2)
+  })
+})
+
+describe('where the service is', () => {
+  it('is told by the name of the variable, where that says it wrong and no flag says it', () => {
+    const environment = { SECONDWIND_URL: 'http://user:hunter2@host' }
+    assert.throws(() => connect({}, environment), /^Error: SECONDWIND_URL cannot be read$/)
+    assert.equal(connect({ url: 'http://127.0.0.1:4747' }, environment).url, 'http://127.0.0.1:4747')
+    assert.throws(() => connect({}, { SECONDWIND_TENANT: 'A B' }), /^Error: SECONDWIND_TENANT cannot be read$/)
   })
 })
