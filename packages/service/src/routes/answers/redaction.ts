@@ -1,4 +1,3 @@
-import type { Problem } from '@secondwind/resilience'
 import { isSecretName, REDACTED } from '../../secrets.ts'
 
 type Headers = { readonly [name: string]: string }
@@ -11,24 +10,4 @@ export function redactHeaders(headers: Headers): Headers {
         Object.entries(headers).map(([each, value]) => [each, isSecretName(each) ? REDACTED : value]),
       )
   return headers
-}
-
-const LONGEST_SHOWN = 100
-
-/** A problem as it may be answered: nothing secret in it, and nothing long. */
-export function redactProblem({ at, is, say }: Problem): Problem {
-  return { at: shorten(at), is: isSecretName(at) ? REDACTED : show(at, is), say }
-}
-
-function show(at: string, value: unknown): unknown {
-  if (typeof value === 'string') return BODY.test(at) ? `[${value.length} characters]` : shorten(value)
-  // What is in a list or an object may be secret under a name that we do not see from here.
-  if (Array.isArray(value)) return `[a list of ${value.length}]`
-  return typeof value === 'object' && value !== null ? '[an object]' : value
-}
-
-const BODY = /^body/
-
-function shorten(text: string): string {
-  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN - 1)}…` : text
 }

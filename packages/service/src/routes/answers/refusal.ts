@@ -1,7 +1,7 @@
 import type { Problem } from '@secondwind/resilience'
 import { spreadRetryAfterMs } from '@secondwind/resilience/rules'
 import type { TaskStatus } from '../../task/task.ts'
-import { redactProblem } from './redaction.ts'
+import { redactProblem } from '../../secrets.ts'
 
 /** Every way to say no. The code is what programs compare; a title never changes, the detail says what happened here. */
 export const REFUSALS = {
