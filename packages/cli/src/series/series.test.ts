@@ -2,9 +2,7 @@ import type { Series } from '@secondwind/client'
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { aService } from '../remote/service.test-kit.ts'
-import { createPage } from '../terminal/page.ts'
-import { sparkline } from '../terminal/sparkline.ts'
-import { judge, showSeries } from './series.ts'
+import { judge } from './series.ts'
 
 describe('series', () => {
   it('show what was sent and what came of it, as lines for people and as slots for programs', async () => {
@@ -49,29 +47,7 @@ describe('series', () => {
     assert.deepEqual([twice.stdout, twice.exitCode], ['', 2])
   })
 
-  it('say how much of what is summed up is drawn, within the page', () => {
-    const slot = { first: 1, retry: 0, succeeded: 1, failed: 0, held: 0 }
-    const slots = Array.from({ length: 190 }, (_, second) => ({ at: 1_000 * second, ...slot }))
-    const series: Series = { resolution: 'second', destination: 'https://api.pay.example', slots }
-    for (const columns of [60, 80, 240]) {
-      const page = showSeries(series, createPage({ columns, hasColors: false, isAscii: false }))
-      assert.ok(
-        page.split('\n').every(line => line.length <= columns),
-        page,
-      )
-      assert.equal(page.includes(`the last ${columns - 12} of 190`), columns < 200)
-    }
-  })
-
   it('say nothing of what was not sent', () => {
     assert.equal(judge({ resolution: 'second', slots: [] }), 'Nothing was sent.')
-  })
-})
-
-describe('a sparkline', () => {
-  it('has a character for each value, and a blank for nothing', () => {
-    assert.equal(sparkline([1, 0, 4, 8], false), '▁ ▄█')
-    assert.equal(sparkline([1, 0, 4, 8], true), '_ -#')
-    assert.equal(sparkline([0, 0], false), '')
   })
 })

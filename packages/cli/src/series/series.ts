@@ -7,11 +7,9 @@ import { given } from '../input/given.ts'
 import { instant } from '../input/read-instant.ts'
 import { oneOf, optional, readOptions, text, withDefault } from '../input/read-options.ts'
 import { sayCount } from '../output/say-count.ts'
-import { sayInstant } from '../output/say-time.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
-import { sparkline } from '../terminal/sparkline.ts'
-import { labelled, wrap, type Page } from '../terminal/page.ts'
 import type { Said, Table } from '../terminal/table.ts'
+import { showSeries } from './chart.ts'
 
 const RESOLUTIONS: readonly Resolution[] = ['second', 'minute']
 const SLOT_MS: { readonly [resolution in Resolution]: number } = { second: 1_000, minute: 60_000 }
@@ -71,47 +69,6 @@ function twice({ typed }: RemoteCall, destination: string): Failure {
     because: ['A series is of one destination, or of all.'],
     next: [typed('series', destination)],
   })
-}
-
-const LABEL_WIDTH = 12
-
-/** A line for each measure, the newest slots at its end. */
-export function showSeries(series: Series, { columns, colors, isAscii }: Page): string {
-  const { slots, resolution, destination = 'all destinations' } = series
-  const width = columns - LABEL_WIDTH
-  const shown = slots.slice(-width)
-  const line = (label: string, values: readonly number[]): string =>
-    labelled(`  ${label}`, sparkline(values, isAscii), { columns, width: LABEL_WIDTH })
-  const [first] = shown
-  // What is summed up below may be more than there is room to draw.
-  const part = shown.length < slots.length ? `the last ${shown.length} of ${slots.length}, ` : ''
-  const covers = first === undefined ? '' : `${part}a ${resolution} each, from ${sayInstant(first.at)}`
-  const isOneLine = `${destination}, ${covers}`.length <= columns
-  return [
-    `${colors.bold(destination)}${isOneLine && covers !== '' ? `, ${covers}` : ''}`,
-    ...(isOneLine ? [] : [wrap(`  ${covers}`, columns, '  ')]),
-    '',
-    line(
-      'first',
-      shown.map(slot => slot.first),
-    ),
-    line(
-      'retries',
-      shown.map(slot => slot.retry),
-    ),
-    line(
-      'failed',
-      shown.map(slot => slot.failed),
-    ),
-    line(
-      'held',
-      shown.map(slot => slot.held),
-    ),
-    line(
-      'p99',
-      shown.map(slot => slot.latencyMs?.p99 ?? 0),
-    ),
-  ].join('\n')
 }
 
 function slotTable({ slots }: Series): Table {
