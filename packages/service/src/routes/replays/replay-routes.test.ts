@@ -230,6 +230,14 @@ describe('GET /replays', () => {
     assert.deepEqual(idsOf((await ask('GET', '/replays?status=CANCELLED')).json), [ids[1]])
   })
 
+  it('leads on under the filter that its cursor was given for, and under no other', async () => {
+    const { ask } = await setting()
+    for (let n = 0; n < 2; n++) await ask('POST', '/replays', { body: PLAN })
+    const { nextCursor } = (await ask('GET', '/replays?limit=1')).json
+    const { status, json } = await ask('GET', `/replays?limit=1&status=PLANNED&cursor=${nextCursor}`)
+    assert.deepEqual([status, json.code], [400, 'invalid-cursor'])
+  })
+
   it('is one reading, however many it shows, and leaves the ids of tasks to whoever reads one of them', async () => {
     const clock = virtualClock()
     const store = openMemoryStore({ clock })

@@ -8,6 +8,7 @@ import { TASK_ID_BYTES } from '../../task/task-id.ts'
 import { replayTold } from '../../telemetry/replay-tidings.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
+import { bindCursor, openCursor } from '../requests/bound-cursor.ts'
 import { callerOf } from '../requests/caller.ts'
 import { etagOf, IF_MATCH, ifVersionAsked, otherVersion } from '../requests/if-match.ts'
 import { orderingOf, OrderTurns } from '../requests/order-turns.ts'
@@ -99,8 +100,8 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
       const { cursor, limit = DEFAULT_PAGE, status } = request.query
       const caller = callerOf(request)
       const filter = { tenant: caller.tenant, ...(status !== undefined && { status }) }
-      const page = { limit, ...(cursor !== undefined && { cursor }) }
-      const { items, ...next } = await storeFor(caller).replays({ ...filter, ...page })
+      const found = await storeFor(caller).replays({ ...filter, limit, ...openCursor(cursor, filter) })
+      const { items, ...next } = bindCursor(found, filter)
       const now = clock.now()
       return reply.send({
         items: items.map(({ record, counts }) => replayView(storedReplay(record), counts, now)),
