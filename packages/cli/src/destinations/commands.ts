@@ -31,7 +31,12 @@ const listCommand: Command = remoteCommand({
         if (storm === undefined) return {}
         return {
           verdict: storm.say,
-          next: [call.typed('destinations', 'get', storm.destination), spareIt(storm.destination, call.typed)],
+          next: [
+            call.typed('destinations', 'get', storm.destination),
+            ...destinations
+              .filter(({ destination }) => destination === storm.destination)
+              .flatMap(one => spareIt(one, call.typed)),
+          ],
         }
       },
     ),

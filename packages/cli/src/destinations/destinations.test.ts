@@ -5,6 +5,7 @@ import { describe, it } from 'vitest'
 import { atTerminal } from '../command-line.test-kit.ts'
 import { anAnswer, aService } from '../remote/service.test-kit.ts'
 import { temporaryDirectory } from '../service/serve.test-kit.ts'
+import { spareIt } from './next-steps.ts'
 import { stormOf } from './storm.ts'
 
 const calm: Destination = {
@@ -158,6 +159,12 @@ describe('a storm', () => {
       say: 'A retry storm: 60 % of the attempts at https://worst.example in the last 1 min were retries. 3 tasks wait for it.',
     })
     assert.equal(stormOf([calm, small], now), undefined)
+  })
+
+  it('is met by a pause, but where somebody holds it already', () => {
+    const typed = (...words: readonly string[]): string => words.join(' ')
+    assert.deepEqual(spareIt(calm, typed), [`pause ${calm.destination} --for 30min`])
+    assert.deepEqual(spareIt({ ...calm, hold: { reason: 'paused' } }, typed), [])
   })
 
   it('is one of now: good history does not hide it, and bad history is none', () => {

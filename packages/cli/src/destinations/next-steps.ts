@@ -6,8 +6,9 @@ import { ENDS } from './standing-orders.ts'
 import { stormOf } from './storm.ts'
 
 /** Spares a destination that retries weigh on. It has an end: whoever forgets it has not stopped it for ever. */
-export function spareIt(destination: string, typed: RemoteCall['typed']): string {
-  return typed('pause', destination, '--for', '30min')
+export function spareIt(one: Destination, typed: RemoteCall['typed']): readonly string[] {
+  const isSpared = one.hold !== undefined || one.retryHold?.reason === 'kill-switch'
+  return isSpared ? [] : [typed('pause', nameOf(one), '--for', '30min')]
 }
 
 /** What can be done about a destination as it is: what undoes an order, or spares it; then where to look closer. */
@@ -16,14 +17,14 @@ export async function nextSteps(one: Destination, { client, typed, clock }: Remo
   const held = tenants.find(each => (each.hold ?? each.retryHold) !== undefined)
   const name = nameOf(one)
   const isForced = (settings?.forced?.breaker ?? 'auto') !== 'auto'
-  const isStorm = hold === undefined && retryHold?.reason !== 'kill-switch' && stormOf([one], clock.now()) !== undefined
+  const isStorm = stormOf([one], clock.now()) !== undefined
   const switches = [hold, retryHold].flatMap(gate => (gate?.reason === 'kill-switch' ? [gate] : []))
   return [
     ...(settings?.paused === undefined ? [] : await comeBack(one, client, typed)),
     ...(settings?.draining === undefined ? [] : [typed(...ENDS.draining(name))]),
     ...(isForced ? [typed(...ENDS.forced(name))] : []),
     ...switches.flatMap(gate => openGate(gate, name, typed) ?? []),
-    ...(isStorm ? [spareIt(name, typed)] : []),
+    ...(isStorm ? spareIt(one, typed) : []),
     ...(held?.tenant === undefined ? [] : [typed('destinations', 'get', destination, '--tenant', held.tenant)]),
     typed('tasks', 'list', '--destination', destination),
     ...(lastFailure === undefined ? [] : [typed('tasks', 'attempts', lastFailure.taskId)]),

@@ -132,7 +132,7 @@ const offCommand: Command = remoteCommand({
   examples: ['kill off'],
   isChange: true,
   run: async call => {
-    const { client, args, options, clock, typed } = call
+    const { client, args, options, typed } = call
     const [named] = args as readonly [string?]
     const control = named === undefined ? await onlyOne(call) : await client.controls.get(named)
     if (!control.isInForce) throw await hasEnded(control, call)
@@ -146,7 +146,7 @@ const offCommand: Command = remoteCommand({
     )
     return {
       data: ended,
-      show: ({ columns }) => wrap(`ended ${sayControl(ended, clock.now())}`, columns),
+      show: ({ columns }) => wrap(`ended ${ended.level} for ${sayScope(ended.scope)} (${ended.reason})`, columns),
       verdict: ended.level === 'intake-off' ? 'Tasks are taken in again.' : 'What it held comes back step by step.',
       next: [typed('destinations', 'list')],
     }

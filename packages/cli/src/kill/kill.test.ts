@@ -23,7 +23,7 @@ describe('the kill switch', () => {
     const [control] = (JSON.parse(status.stdout) as { items: readonly Control[] }).items
     assert.deepEqual([control?.scope, control?.isInForce], [{ kind: 'destination', destination: url }, true])
     const off = await atTerminal(['kill', 'off', '--reason', 'over'])
-    assert.match(off.stdout, /^ended dispatch-off for http/)
+    assert.match(off.stdout, /^ended dispatch-off for http\S+\s+\([^)]+\)\s/)
     assert.equal((await client.waitFor(waiting.taskId)).status, 'SUCCEEDED')
     const again = await atTerminal(['kill', 'off'])
     assert.match(again.stderr, /^error nothing-to-end {2}no kill switch is on/)
