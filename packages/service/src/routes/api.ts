@@ -17,6 +17,7 @@ import { RefusalLog } from './answers/refusal-log.ts'
 import { KnownRoutes } from './answers/unknown-route.ts'
 import { addBodies } from './bodies/body-routes.ts'
 import { closeInTime } from './closing.ts'
+import { sparingOrders } from '../space/sparing-store.ts'
 import { withLeave } from '../stores/leave.ts'
 import { shareReading } from '../stores/read-turns.ts'
 import type { ApiContext, ApiSetting } from './context.ts'
@@ -34,7 +35,6 @@ import { boundConnections } from './requests/connections.ts'
 import { readJsonBodies } from './requests/json-body.ts'
 import { boundJsonBodies } from './requests/json-room.ts'
 import { boundLists } from './requests/list-places.ts'
-import { boundOrders } from './requests/orders-room.ts'
 import { createRequestIds } from './requests/request-ids.ts'
 import { sealCursors } from './requests/sealed-cursors.ts'
 import { AJV_OPTIONS } from './requests/validation.ts'
@@ -57,8 +57,10 @@ const KEEP_ALIVE_MS = 65_000
 /** The HTTP API: checks, asks the store, answers. It listens when it is told to. */
 export function createApi(setting: ApiSetting): FastifyInstance {
   const { asTenant, asOperator } = shareReading(setting.store)
+  const { space, keys } = setting
+  const orderedByTenants = space === undefined ? asTenant : sparingOrders(asTenant, space)
   const storeFor: ApiContext['storeFor'] = caller =>
-    withLeave(caller.isOperator ? asOperator : asTenant, () => refuseShutOut(caller, setting.keys))
+    withLeave(caller.isOperator ? asOperator : orderedByTenants, () => refuseShutOut(caller, keys))
   const context = { ...setting, store: asTenant, storeFor }
   const { log, limits, random, clock } = context
   const ids = createRequestIds()
@@ -119,7 +121,6 @@ function addRoutes(api: FastifyInstance, context: ApiContext): void {
   void api.register(async scope => {
     guardJsonRequests(scope, context)
     boundLists(scope, context)
-    boundOrders(scope, context)
     sealCursors(scope, context)
     boundJsonBodies(scope, context)
     readJsonBodies(scope)

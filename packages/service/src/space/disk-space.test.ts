@@ -1,26 +1,32 @@
 import assert from 'node:assert/strict'
 import { virtualClock } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
+import type { Purpose } from '../task/disk-reserve.ts'
 import { DiskSpace } from './disk-space.ts'
 
 const MIB = 1_048_576
 
 /** A disk of a gigabyte: a twentieth is kept from bodies, half of that from tasks that come. */
 function spaceOf({ freeBytes }: { freeBytes: number }) {
-  const disk = { allBytes: 1_000_000_000, freeBytes, looks: 0, isSilent: false }
+  const disk = { allBytes: 1_000_000_000, freeBytes, looks: 0, isSilent: false, isSlow: false, seen: () => {} }
   const clock = virtualClock()
   const space = new DiskSpace({
     clock,
     look: async () => {
       disk.looks++
       if (disk.isSilent) throw new Error('EIO')
+      if (disk.isSlow) await new Promise<void>(resolve => (disk.seen = resolve))
       return { ...disk }
     },
   })
   return { disk, clock, space }
 }
 
-const take = (space: DiskSpace, bytes: number): Promise<void> => space.within('tasks', bytes, async () => {})
+const take = (space: DiskSpace, bytes: number, purpose: Purpose = 'tasks'): Promise<void> =>
+  space.within(purpose, bytes, async () => {})
+
+/** Whoever looks beside others has seen. */
+const settled = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 const FULL = { name: 'StoreUnavailableError', code: 'store-full' }
 
@@ -40,9 +46,31 @@ describe('tasks that come', () => {
     assert.equal(disk.looks, 1)
     disk.freeBytes = 0
     await take(space, 1_000)
-    await clock.advance(1_000)
+    await clock.advance(5_000)
     for (let n = 0; n < 100; n++) await assert.rejects(take(space, MIB), FULL)
     assert.equal(disk.looks, 2)
+  })
+
+  it('do not wait for a look while there was one a moment ago, and hear of it before the next', async () => {
+    const { space, disk, clock } = spaceOf({ freeBytes: 500_000_000 })
+    await take(space, 1_000)
+    disk.freeBytes = 0
+    await clock.advance(1_000)
+    await take(space, 1_000)
+    await settled()
+    await assert.rejects(take(space, 1_000), FULL)
+    assert.equal(disk.looks, 2)
+  })
+
+  it('count what was written while somebody looked', async () => {
+    const { space, disk, clock } = spaceOf({ freeBytes: 25_000_000 + 5 * MIB })
+    await take(space, 1_000)
+    await clock.advance(1_000)
+    disk.isSlow = true
+    await take(space, 2 * MIB)
+    disk.seen()
+    await settled()
+    await assert.rejects(take(space, MIB), FULL)
   })
 
   it('count while they are being written, twice: into the log, and into the file', async () => {
@@ -60,6 +88,8 @@ describe('tasks that come', () => {
     const { space, disk } = spaceOf({ freeBytes: 500_000_000 })
     for (let n = 0; n < 4; n++) await take(space, MIB)
     disk.freeBytes = 0
+    await take(space, 1)
+    await settled()
     await assert.rejects(take(space, 1), FULL)
   })
 
@@ -68,6 +98,8 @@ describe('tasks that come', () => {
     await assert.rejects(take(space, 1), FULL)
     disk.freeBytes = 500_000_000
     await clock.advance(1_000)
+    await assert.rejects(take(space, 1), FULL)
+    await settled()
     await take(space, 1)
   })
 
@@ -80,16 +112,16 @@ describe('tasks that come', () => {
 
   it('are refused before orders, and these before attempts: whoever comes last has something left', async () => {
     const { space } = spaceOf({ freeBytes: 10_000_000 })
-    await assert.rejects(space.take('orders', 1), { ...FULL, message: /no room for orders/ })
-    await space.take('attempts', 1)
+    await assert.rejects(take(space, 1, 'orders'), { ...FULL, message: /no room for orders/ })
+    await take(space, 1, 'attempts')
     const { space: less } = spaceOf({ freeBytes: 6_000_000 })
-    await assert.rejects(less.take('attempts', 1), FULL)
+    await assert.rejects(take(less, 1, 'attempts'), FULL)
     assert.match((await less.problem())!, /has no room for attempts/)
   })
 
   it('count until whoever took the room says that it has written, and whoever can do without is told', async () => {
     const { space } = spaceOf({ freeBytes: 25_000_000 + 5 * MIB })
-    const written = await space.take('tasks', 2 * MIB)
+    const written = (await space.takeIfFree('tasks', 2 * MIB))!
     assert.equal(await space.takeIfFree('tasks', MIB), undefined)
     written()
     assert.equal(await space.takeIfFree('tasks', MIB), undefined)

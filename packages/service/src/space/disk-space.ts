@@ -16,6 +16,9 @@ const BETWEEN_LOOKS_MS = 1_000
 /** And after so many bytes, of all who write together. */
 export const BETWEEN_LOOKS_BYTES = 4_194_304
 
+/** What was seen so long ago is not believed any more. */
+const BELIEVED_MS = 5_000
+
 /** Into the log, and from there into the file. */
 const TIMES_WRITTEN = 2
 
@@ -36,7 +39,8 @@ export class DiskSpace {
 
   /** Has so many bytes written, or rejects before the disk is full. */
   async within<Result>(purpose: Purpose, bytes: number, write: () => Promise<Result>): Promise<Result> {
-    const written = await this.take(purpose, bytes)
+    const written = await this.takeIfFree(purpose, bytes)
+    if (written === undefined) throw new StoreUnavailableError('store-full', sayNoRoom(purpose))
     try {
       return await write()
     } finally {
@@ -44,16 +48,9 @@ export class DiskSpace {
     }
   }
 
-  /** The same for whoever says later that it has written. */
-  async take(purpose: Purpose, bytes: number): Promise<Written> {
-    const written = await this.takeIfFree(purpose, bytes)
-    if (written === undefined) throw new StoreUnavailableError('store-full', sayNoRoom(purpose))
-    return written
-  }
-
   /** Absent where there is no room: for whoever can do without. */
   async takeIfFree(purpose: Purpose, bytes: number): Promise<Written | undefined> {
-    if (this.#isOld()) await this.#lookOnce()
+    await this.#see()
     if (!this.#hasRoom(purpose, bytes)) return undefined
     this.#underWayBytes += bytes
     return () => {
@@ -64,7 +61,7 @@ export class DiskSpace {
 
   /** Why nothing can be sent, or taken in, now, if so. */
   async problem(): Promise<string | undefined> {
-    if (this.#isOld()) await this.#lookOnce()
+    await this.#see()
     const lacking = (['attempts', 'tasks'] as const).find(purpose => !this.#hasRoom(purpose, 0))
     return lacking && sayNoRoom(lacking)
   }
@@ -74,20 +71,19 @@ export class DiskSpace {
     return leftFor(purpose, this.#space) >= TIMES_WRITTEN * (this.#underWayBytes + this.#writtenBytes + bytes)
   }
 
-  #isOld(): boolean {
+  /** Whoever writes all the time does not wait for it: what was written since the latest look is counted. */
+  async #see(): Promise<void> {
     const sinceMs = this.#options.clock.monotonic() - this.#lookedAt
-    return sinceMs >= BETWEEN_LOOKS_MS || this.#writtenBytes >= BETWEEN_LOOKS_BYTES
-  }
-
-  #lookOnce(): Promise<void> {
+    if (sinceMs < BETWEEN_LOOKS_MS && this.#writtenBytes < BETWEEN_LOOKS_BYTES) return
     this.#looking ??= this.#look().finally(() => (this.#looking = undefined))
-    return this.#looking
+    if (sinceMs >= BELIEVED_MS) await this.#looking
   }
 
   async #look(): Promise<void> {
     const { look, clock } = this.#options
+    const countedBytes = this.#writtenBytes
     this.#space = await look().catch(() => undefined)
     this.#lookedAt = clock.monotonic()
-    this.#writtenBytes = 0
+    this.#writtenBytes -= countedBytes
   }
 }

@@ -10,6 +10,13 @@ export function bytesOfNew(tasks: readonly NewTask[]): number {
   return tasks.reduce((sum, task) => sum + ROW_BYTES + bytesOfTask(task), 0)
 }
 
+/** Of an order without what is written in it: a record, and a line of the audit. */
+const ORDER_BYTES = 2 * ROW_BYTES
+
+export function bytesOfOrder(ask: object = {}): number {
+  return ORDER_BYTES + Buffer.byteLength(JSON.stringify(ask))
+}
+
 export function bytesOfEnds(settlements: readonly Settlement[]): number {
   return settlements.reduce((sum, { attempt }) => sum + ROW_BYTES + bytesOfAnswer(attempt?.response), 0)
 }

@@ -19,7 +19,7 @@ async function setting() {
   })
   const leave = async (freeBytes: number): Promise<void> => {
     disk.freeBytes = freeBytes
-    await exam.clock.advance(1_000)
+    await exam.clock.advance(5_000)
   }
   return { ...exam, leave }
 }

@@ -1,7 +1,8 @@
+import type { WriteRecord } from '../stores/operator-records.ts'
 import type { TaskStore } from '../stores/task-store.ts'
 import type { Settlement } from '../task/settle.ts'
 import type { DiskSpace } from './disk-space.ts'
-import { bytesOfEnds, bytesOfNew, ROW_BYTES } from './row-bytes.ts'
+import { bytesOfEnds, bytesOfNew, bytesOfOrder, ROW_BYTES } from './row-bytes.ts'
 
 /**
  * The store as those see it who do what becomes of tasks by itself, and would do it until the disk is full. Where that is near, what was
@@ -24,6 +25,31 @@ export function sparing(store: TaskStore, space: DiskSpace): TaskStore {
       }
     },
   }
+}
+
+/**
+ * The store as tenants see it who order something: each order leaves a line, and nobody counts them. They take their room when they are
+ * about to be written and not while they wait for anything else, for what one of them holds, all others lack.
+ */
+export function sparingOrders(store: TaskStore, space: Pick<DiskSpace, 'within'>): TaskStore {
+  const within = <Result>(ask: object | undefined, write: () => Promise<Result>): Promise<Result> =>
+    space.within('orders', bytesOfOrder(ask), write)
+  return {
+    ...store,
+    cancel: (taskId, ask, leave) => within(ask, () => store.cancel(taskId, ask, leave)),
+    attemptNow: (taskId, ask, leave) => within(ask, () => store.attemptNow(taskId, ask, leave)),
+    replay: (ask, leave) => within(ask, () => store.replay(ask, leave)),
+    putPolicy: (ask, leave) => within(ask, () => store.putPolicy(ask, leave)),
+    async writeRecord(ask, leave) {
+      const write = () => store.writeRecord(ask, leave)
+      return shutsDoor(ask) ? write() : within(ask, write)
+    },
+  }
+}
+
+/** Whoever does must not be kept from it, and there are no more of these orders than doors. */
+function shutsDoor({ kind, document }: WriteRecord): boolean {
+  return document === null && (kind === 'key' || kind === 'secret')
 }
 
 function withoutAnswer(settlement: Settlement): Settlement {

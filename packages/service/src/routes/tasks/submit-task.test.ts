@@ -406,7 +406,7 @@ describe('POST /retry-tasks refuses', () => {
       if (asked.length > 1) throw new StoreUnavailableError('store-full', 'the disk is nearly full')
       return write()
     }
-    const { ask } = await serve({ space: { within, take: async () => () => {} } })
+    const { ask } = await serve({ space: { within } })
     const long = 'x'.repeat(500)
     const named = Object.fromEntries(Array.from({ length: 15 }, (_, at) => [`x-${at}`, long]))
     const task = { ...TASK, headers: named, metadata: named, body: 'x'.repeat(60_000) }
