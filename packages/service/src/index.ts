@@ -5,6 +5,7 @@ export { CONFIG_SETTING, DEFAULT_CONFIG, readConfig, SETTINGS, variableOf } from
 export type { ConfigCheck, GivenSettings, ServiceConfig, Setting, StoreKind } from './config.ts'
 export { mayHaveKeys } from './stores/sqlite/file/peek.ts'
 export { holdingOf, type Holder, type Holding } from './stores/sqlite/file/holder.ts'
+export { roomBeside, type Room } from './space/space-at.ts'
 export { startService, type Service, type ServiceOptions } from './service.ts'
 export { StartFailure } from './start-failure.ts'
 export type * from './telemetry/events.ts'

@@ -1,6 +1,7 @@
 /** The directory of the embedded store, where it is on this machine: who may read it, how much room, how fast. */
 import { systemClock } from '@secondwind/resilience'
 import { sayMs } from '@secondwind/lab'
+import type { Room } from '@secondwind/service'
 import {
   accessSync,
   closeSync,
@@ -21,7 +22,7 @@ import { bad, ok, warn, type Finding } from './finding.ts'
 
 const MEBIBYTE = 1_048_576
 
-export function checkDataDirectory(given: string): readonly Finding[] {
+export async function checkDataDirectory(given: string): Promise<readonly Finding[]> {
   const directory = resolve(given)
   const closed = closedToUs(directory, constants.R_OK | constants.W_OK | constants.X_OK)
   if (closed !== undefined) return [checkClosed(closed, directory)]
@@ -30,11 +31,12 @@ export function checkDataDirectory(given: string): readonly Finding[] {
   if (!there.isDirectory()) return [bad('data', `${directory} is no directory.`, 'secondwind serve --data <directory>')]
   if (!mayWrite(directory))
     return [bad('data', `${directory} cannot be written to.`, 'secondwind serve --data <directory>')]
-  const { type, bavail, blocks, bsize } = statfsSync(directory)
+  // Not before it is needed: the store is large.
+  const { roomBeside } = await import('@secondwind/service')
   return [
     checkMode(directory, there.mode),
-    checkFileSystem(type),
-    checkRoom({ freeBytes: bavail * bsize, totalBytes: blocks * bsize }),
+    checkFileSystem(statfsSync(directory).type),
+    checkRoom(await roomBeside(directory)),
     checkDisk(() => syncMs(directory)),
   ]
 }
@@ -93,20 +95,18 @@ export function checkFileSystem(type: number): Finding {
   return ok('file system', 'It is on a local disk.')
 }
 
-/** A day of tasks of a busy service, and hardly enough to stop it in order. */
+/** A day of tasks of a busy service. */
 const LITTLE_ROOM_BYTES = 1_024 * MEBIBYTE
-const NO_ROOM_BYTES = 100 * MEBIBYTE
 
-export function checkRoom({
-  freeBytes,
-  totalBytes,
-}: {
-  readonly freeBytes: number
-  readonly totalBytes: number
-}): Finding {
-  const say = `${Math.floor(freeBytes / MEBIBYTE).toLocaleString('en')} MiB of ${Math.floor(totalBytes / MEBIBYTE).toLocaleString('en')} are free.`
+/** By the rule of the service itself, which keeps something free for whoever has to put an end to it. */
+export function checkRoom({ freeBytes, allBytes, lacking }: Room): Finding {
+  const mebibytes = (bytes: number): string => Math.floor(bytes / MEBIBYTE).toLocaleString('en')
+  const say = `${mebibytes(freeBytes)} MiB of ${mebibytes(allBytes)} are free.`
   const next = 'make room: with a full disk no task is taken'
-  if (freeBytes < NO_ROOM_BYTES) return bad('room', say, next)
+  if (lacking !== undefined) {
+    const judge = lacking === 'bodies' ? warn : bad
+    return judge('room', `${say} The service keeps them free: nothing is left for ${lacking}.`, next)
+  }
   return freeBytes < LITTLE_ROOM_BYTES ? warn('room', say, next) : ok('room', say)
 }
 

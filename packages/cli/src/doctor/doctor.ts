@@ -120,7 +120,7 @@ async function checkDirectory(options: GivenOptions, config: ServiceConfig, aske
     return [skipped('data', `Where ${url} keeps its data is not known here, and was not looked at: --data says where.`)]
   const lookAt = (holder: string): string =>
     typed(['doctor', '--data', data, ...retyped({ ...options, url: holder }, CONNECTION_OPTIONS)])
-  return [...checkServed({ directory, holding, asked, lookAt }), ...checkDataDirectory(directory)]
+  return [...checkServed({ directory, holding, asked, lookAt }), ...(await checkDataDirectory(directory))]
 }
 
 function examineService(

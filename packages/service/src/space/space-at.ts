@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { mostLogBytes } from '../stores/sqlite/file/log-length.ts'
-import type { Space } from '../task/disk-reserve.ts'
+import { lackingOn, type Purpose, type Space } from '../task/disk-reserve.ts'
 
 export async function spaceAt(directory: string): Promise<Space> {
   const { bsize, blocks, bavail } = await statfs(directory)
@@ -14,4 +14,14 @@ export async function spaceAt(directory: string): Promise<Space> {
 export async function spaceBeside(data: string): Promise<Space> {
   const { allBytes, freeBytes } = await spaceAt(data)
   return { allBytes, freeBytes: freeBytes - mostLogBytes(allBytes) }
+}
+
+/** What a disk has, and the gravest that a service which keeps its data there would have no room for. */
+export interface Room extends Space {
+  readonly lacking?: Purpose
+}
+
+export async function roomBeside(data: string): Promise<Room> {
+  const lacking = lackingOn(await spaceBeside(data))
+  return { ...(await spaceAt(data)), ...(lacking && { lacking }) }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { leftFor, sayNoRoom, type Purpose } from './disk-reserve.ts'
+import { lackingOn, leftFor, sayNoRoom, type Purpose } from './disk-reserve.ts'
 
 const MIB = 1_048_576
 const GIB = 1_024 * MIB
@@ -20,6 +20,13 @@ describe('what is kept free of a disk', () => {
       purposes.map(purpose => keptFrom(purpose, 1_000 * GIB) / MIB),
       [256, 128, 96, 96, 32],
     )
+  })
+
+  it('lacks for whoever would have to leave more than there is, the gravest named', () => {
+    const lacking = [257, 255, 127, 95, 31].map(mebibytes =>
+      lackingOn({ allBytes: 1_000 * GIB, freeBytes: mebibytes * MIB }),
+    )
+    assert.deepEqual(lacking, [undefined, 'bodies', 'tasks', 'orders', 'attempts'])
   })
 
   it('is said with what is refused, for whom it is kept, and what to do', () => {

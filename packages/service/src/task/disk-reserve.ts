@@ -40,6 +40,14 @@ export function reservedBytes(allBytes: number): number {
   return Math.min(allBytes * RESERVED_PART, MOST_RESERVED_BYTES)
 }
 
+/** The gravest first. */
+const PURPOSES = ['attempts', 'orders', 'answers', 'tasks', 'bodies'] as const satisfies readonly Purpose[]
+
+/** The gravest that nothing is left for. */
+export function lackingOn(space: Space): Purpose | undefined {
+  return PURPOSES.find(purpose => leftFor(purpose, space) < 0)
+}
+
 /** In words, once nothing is left for it. */
 export function sayNoRoom(purpose: Purpose): string {
   return `the disk is nearly full, and has no room for ${purpose}: what is left is kept for ${RESERVE[purpose].to}; make room on it`
