@@ -14,7 +14,7 @@ import { stormOf } from '../destinations/storm.ts'
 import { documentOf } from '../policies/document.ts'
 import { isNear } from '../remote/connection.ts'
 import { readItems } from '../remote/listing.ts'
-import { isMadeUp } from '../remote/service-failure.ts'
+import { isMadeUp, speaksNoTls } from '../remote/service-failure.ts'
 import { ofTenant } from '../remote/whose.ts'
 import { bad, ok, warn, type Finding } from './finding.ts'
 import { checkSwitches } from './switches.ts'
@@ -56,6 +56,12 @@ export async function checkService(
 
 function noAnswer(error: unknown, { url, mayBeAhead }: Examined): Finding {
   const next = 'secondwind serve, or say where it is: --url or SECONDWIND_URL'
+  if (error instanceof UnreachableError && speaksNoTls(error))
+    return bad(
+      'service',
+      `What listens at ${url} does not speak TLS.`,
+      'perhaps it is at http://: --url or SECONDWIND_URL',
+    )
   if (error instanceof UnreachableError && mayBeAhead)
     return warn('service', `Nothing answers at ${url}: no service runs with these settings yet.`, next)
   if (error instanceof UnreachableError) return bad('service', `Nothing answers at ${url}.`, next)

@@ -179,6 +179,33 @@ describe('a service that is not there', () => {
     assert.match(stderr, /do {3}secondwind doctor --url http:\/\/127\.0\.0\.1:9\n/)
   })
 
+  it('that speaks no TLS is asked over http, with all else that was typed', async () => {
+    const url = await anAnswer((_, response) => response.end())
+    const asTls = url.replace('http:', 'https:')
+    const { stderr, exitCode } = await inPipe(['tasks', 'cancel', TASK_ID, '--url', asTls, '--yes'])
+    assert.match(
+      stderr,
+      /^error unreachable .*\n\n {2}What listens there does not speak TLS \(ERR_SSL_\w+\): perhaps http:.*\n {2}Nothing was/,
+    )
+    assert.ok(stderr.includes(`do   secondwind tasks cancel ${TASK_ID} --yes --url ${url}\n`), stderr)
+    assert.equal(exitCode, 7)
+    const doctor = await inPipe(['doctor', '--url', asTls])
+    assert.match(doctor.stdout, /^bad\tservice\tWhat listens at \S+ does not speak TLS\./m)
+  })
+
+  it('that speaks no TLS is sent no key over a network', () => {
+    const nextOf = (url: string, hasKey: boolean): readonly string[] | undefined => {
+      const asked = { url, hasKey, isChange: false, words: ['who'], args: [], options: {} }
+      const cause = Object.assign(new Error('wrong version number'), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' })
+      const failure = asFailure(new UnreachableError('GET /', url, cause), { ...asked, typed: () => 'doctor' })
+      return (failure as Failure).parts.next
+    }
+    const plain = ['secondwind who --url http://retries.internal:4747', 'doctor']
+    assert.deepEqual(nextOf('https://retries.internal:4747', false), plain)
+    assert.deepEqual(nextOf('https://retries.internal:4747', true), ['doctor'])
+    assert.deepEqual(nextOf('https://localhost:4747', true), ['secondwind who --url http://localhost:4747', 'doctor'])
+  })
+
   it('where nobody said where it is, is looked for elsewhere, and started only by who has no key of one', () => {
     const nextOf = (url: string, hasKey: boolean): readonly string[] | undefined => {
       const asked = { url, hasKey, isChange: false, words: [], args: [], options: {} }

@@ -4,8 +4,9 @@ import { historyOf, ResilienceError } from '@secondwind/resilience'
 import { sayMs } from '@secondwind/lab'
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts'
 import { Failure, problemsFailure, sayProblem } from '../failure.ts'
+import { readsInput, typedWith } from '../input/typed.ts'
 import { sayCount } from '../output/say-count.ts'
-import { DEFAULT_URL } from './connection.ts'
+import { DEFAULT_URL, isNear } from './connection.ts'
 import { inFlags, isOnlyCount, isToldBy } from './in-flags.ts'
 import { nextLines, type Asked as AskedLine } from './next-lines.ts'
 
@@ -63,22 +64,41 @@ function unsendable({ message, problems }: InvalidOptionError, asked: Asked): Fa
   return refused(new ServiceError({ asked: '', status: 404, code, detail, problems: [] }), asked)
 }
 
-function unreachable(error: UnreachableError, { url, hasKey, isChange, typed }: Asked): Failure {
-  const { code, message } = deepest(error)
-  const isNobodyThere = code === 'ECONNREFUSED' || code === 'ENOTFOUND'
+function unreachable(error: UnreachableError, asked: Asked): Failure {
+  const { url, hasKey, isChange, typed } = asked
+  const { code } = deepest(error)
+  const isUnsent = code === 'ECONNREFUSED' || code === 'ENOTFOUND' || speaksNoTls(error)
   return new Failure({
     code: 'unreachable',
     what: `no service answers at ${url}`,
-    because: [
-      // Said by fetch itself, of ports that belong to other protocols.
-      message === 'bad port'
-        ? `Port ${new URL(url).port} is one that HTTP is never spoken on: nothing was sent.`
-        : `${code ?? message} after ${sayCount(historyOf(error.cause)?.attempts ?? 1, 'attempt')}.`,
+    because: [whyUnreachable(error, url)],
+    so: isChange && !isUnsent ? UNKNOWN : UNCHANGED,
+    next: [
+      ...(speaksNoTls(error) ? withoutTls(asked) : []),
+      typed('doctor'),
+      ...(url === DEFAULT_URL ? elsewhere(hasKey) : []),
     ],
-    so: isChange && !isNobodyThere ? UNKNOWN : UNCHANGED,
-    next: [typed('doctor'), ...(url === DEFAULT_URL ? elsewhere(hasKey) : [])],
     exitCode: EXIT_CODES.unavailable,
   })
+}
+
+function whyUnreachable(error: UnreachableError, url: string): string {
+  const { code, message } = deepest(error)
+  // Said by fetch itself, of ports that belong to other protocols.
+  if (message === 'bad port') return `Port ${new URL(url).port} is one that HTTP is never spoken on: nothing was sent.`
+  if (speaksNoTls(error)) return `What listens there does not speak TLS (${code}): perhaps http:// was meant.`
+  return `${code ?? message} after ${sayCount(historyOf(error.cause)?.attempts ?? 1, 'attempt')}.`
+}
+
+/** Its first bytes were no TLS: OpenSSL reads a version in them, or a length, that there is none of. */
+export function speaksNoTls(error: UnreachableError): boolean {
+  return /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/.test(deepest(error).code ?? '')
+}
+
+/** The same over plain HTTP; not where that would show a key to everybody on the way, or what was read is gone. */
+function withoutTls({ url, hasKey, words }: Asked): readonly string[] {
+  if ((hasKey && !isNear(url)) || readsInput(words)) return []
+  return [typedWith(words, '--url', url.replace(/^https:/i, 'http:'))]
 }
 
 /** Where nobody said where it is: whoever has a key has a service somewhere, and all others can start one. */
