@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, it, onTestFinished } from 'vitest'
+import { describe, it, onTestFinished, vi } from 'vitest'
 import { inPipe } from '../command-line.test-kit.ts'
 import { anAnswer, aService } from '../remote/service.test-kit.ts'
 import { checkDisk, checkFileSystem, checkRoom, checkSync } from './data-directory.ts'
@@ -92,6 +92,10 @@ describe('secondwind doctor', () => {
     assert.deepEqual([levelOf(reportOf(ahead.stdout), 'service'), ahead.exitCode], ['warn', 0], ahead.stdout)
     const named = await inPipe(['doctor', '--config', config, '--url', 'http://127.0.0.1:9', '--json'])
     assert.deepEqual([levelOf(reportOf(named.stdout), 'service'), named.exitCode], ['bad', 6])
+    vi.stubEnv('SECONDWIND_URL', 'http://127.0.0.1:9')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const meantForOthers = await inPipe(['doctor', '--config', config, '--json'])
+    assert.deepEqual([levelOf(reportOf(meantForOthers.stdout), 'service'), meantForOthers.exitCode], ['warn', 0])
   })
 
   it.runIf(existsSync('/proc/self'))('tries whether a data directory can be made in its place', async () => {

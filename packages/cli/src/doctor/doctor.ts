@@ -37,10 +37,9 @@ async function examine({ options }: Call): Promise<Answer> {
   const read = readConfig(settingsOf(options))
   const { config, problems } = read
   const readable = read.config === undefined ? read.readable : read.config
-  const named = options['url'] ?? process.env['SECONDWIND_URL']
-  const url = String(named ?? urlOf(readable))
-  // Settings that are tried are perhaps those of a service that nobody has started yet.
-  const mayBeAhead = named === undefined && retyped(options, SETTING_OPTIONS).length > 0
+  const url = String(options['url'] ?? process.env['SECONDWIND_URL'] ?? urlOf(readable))
+  // Settings that are tried are perhaps those of a service that nobody has started yet; only a flag says that it runs.
+  const mayBeAhead = options['url'] === undefined && retyped(options, SETTING_OPTIONS).length > 0
   const bind = config ? await checkBind(config) : []
   const { findings: found, instance } = await examineService(options, { url, mayBeAhead })
   const asked = { url, ...(instance !== undefined && { instance }) }
