@@ -3,9 +3,9 @@
  * stand on a page as a line of this program's own. So every text of an answer is made visible before any command has it,
  * and none can forget to. Documents for other programs are told apart from their values by JSON and CSV themselves.
  */
-import type { Client } from '@secondwind/client'
+import type { CapturedResponse, Client } from '@secondwind/client'
 import type { GivenOptions } from '../command.ts'
-import { visible } from '../terminal/visible.ts'
+import { inOneLine, visible } from '../terminal/visible.ts'
 
 /** The client whose answers can be written on a page, or as they are where the whole answer goes to other programs. */
 export function withVisibleAnswers(client: Client, options: GivenOptions): Client {
@@ -30,12 +30,18 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null
 }
 
-function seenRecord(value: object): object {
+function seenRecord(given: object): object {
+  const value = isCaptured(given) ? { ...given, body: inOneLine(given.body) } : given
   const parts = Reflect.ownKeys(value).map(name => {
     const part: unknown = value[name as keyof typeof value]
     return [typeof name === 'string' ? visible(name) : name, seen(part, value)]
   })
   return Object.fromEntries(parts) as object
+}
+
+/** What a target said has lines, and ends with one, as any text: they are no controls that have to be shown. */
+function isCaptured(value: object): value is CapturedResponse {
+  return 'bodyEncoding' in value && 'body' in value && typeof value.body === 'string'
 }
 
 async function* seenEach(values: AsyncIterable<unknown>): AsyncGenerator {

@@ -3,6 +3,7 @@ import { ServiceError, type Attempt, type CapturedResponse } from '@secondwind/c
 import { readItems } from '../remote/listing.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
 import type { Said } from '../terminal/table.ts'
+import { inOneLine } from '../terminal/visible.ts'
 
 /** More of an answer is read with `tasks attempts --json`. */
 const LONGEST_ANSWER = 300
@@ -32,7 +33,7 @@ export async function lastAnswer(
 /** In one line, and only of text: what else there is says nothing to people. */
 function beginningOf(response: CapturedResponse | undefined): string {
   if (response?.bodyEncoding !== 'utf8') return ''
-  const line = response.body.trim().replaceAll(/\s+/g, ' ')
+  const line = inOneLine(response.body)
   return response.truncated && line.length < LONGEST_ANSWER ? `${line}…` : cut(line, LONGEST_ANSWER)
 }
 

@@ -19,6 +19,11 @@ export function visible(text: string): string {
   return text.replaceAll(CONTROL, shown)
 }
 
+/** A text of several lines as one of them: what is white in it parts words, and no more. */
+export function inOneLine(text: string): string {
+  return text.trim().replaceAll(/\s+/g, ' ')
+}
+
 /** A text of several lines, in which our own colours stay. */
 export function visibleLines(text: string): string {
   return text.replaceAll(FOREIGN, (found, control?: string) => (control === undefined ? found : shown(control)))
