@@ -4,6 +4,7 @@ import type { Answer, Command, GivenOptions } from './command.ts'
 import { EXIT_CODES } from './exit-codes.ts'
 import { bugFailure, describeFailure, Failure, failureDocument } from './failure.ts'
 import { typed } from './input/typed.ts'
+import { refuseTwoForms } from './output/forms.ts'
 import { writeFiles } from './output/output-file.ts'
 import { createParser, unreadable } from './parser.ts'
 import { createPage, plain, wrap } from './terminal/page.ts'
@@ -24,6 +25,7 @@ export async function runProgram(
   let exitCode: number = EXIT_CODES.done
   const parser = createParser(commands, terminal, async (command, read) => {
     const { options } = read
+    refuseTwoForms(options, words)
     const answer = await command.run({ words, ...read, terminal })
     if (typeof answer === 'number') {
       exitCode = answer
