@@ -271,6 +271,7 @@ describe('a line that cannot be read', () => {
     [['kill', 'on', '--destination', 'https://a.test'], 'unknown-option', 'Did you mean --scope destination=https://a'],
     [['kill', 'on', '--policy=pay'], 'unknown-option', 'Did you mean --scope policy=pay?'],
     [['kill', 'on', '--level', 'retires-off'], 'wrong-option', '; did you mean retries-off? (is "retires-off")'],
+    [['kill', 'on', '--level', 'retry-off'], 'wrong-option', '; did you mean retries-off? (is "retry-off")'],
     [['keys', 'create', '--scope', 'raed'], 'wrong-option', '; did you mean read? (is "raed")'],
     [
       ['tasks', 'get'],

@@ -17,6 +17,12 @@ export function nearest(
   return found?.one
 }
 
+/** For a word of a short list, where little is to be mistaken: also with a third of its letters wrong, and another ending. */
+export function isAlike(left: string, right: string): boolean {
+  const [a, b] = [left.toLowerCase(), right.toLowerCase()]
+  return check.isNear(a, b) || (a[0] === b[0] && 3 * editsBetween(a, b) <= b.length)
+}
+
 /** Letters to add, remove or replace (Levenshtein, row by row). */
 function editsBetween(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at)

@@ -2,7 +2,7 @@ import { redact } from '@secondwind/client'
 import type { Problem } from '@secondwind/resilience'
 import type { GivenOption, GivenOptions } from '../command.ts'
 import { problemsFailure, type Failure } from '../failure.ts'
-import { nearest } from './nearest.ts'
+import { isAlike, nearest } from './nearest.ts'
 
 /** From what was typed (undefined: nothing) to a value, or to the words after "must be". */
 export type Reader<Value> = (given: GivenOption) => { readonly value: Value } | { readonly must: string }
@@ -106,7 +106,7 @@ export function oneOf<const Word extends string>(...words: readonly Word[]): Rea
   return given => {
     const value = words.find(word => word.toLowerCase() === String(given).toLowerCase())
     if (value !== undefined) return { value }
-    const meant = nearest(String(given).toLowerCase(), words)
+    const meant = nearest(String(given).toLowerCase(), words, isAlike)
     return { must: `one of ${words.join(', ')}${meant === undefined ? '' : `; did you mean ${meant}?`}` }
   }
 }
