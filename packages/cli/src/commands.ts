@@ -22,6 +22,7 @@ import { BACKUP } from './service/backup.ts'
 import { SERVICE } from './service/commands.ts'
 import { STEERING } from './steering/commands.ts'
 import { TASKS } from './tasks/commands.ts'
+import { versionCommand } from './version-command.ts'
 
 const LAB: readonly Command[] = [
   runCommand,
@@ -50,6 +51,7 @@ const ALL: readonly Command[] = [
   ...POLICIES,
   ...ACCESS,
   ...LAB,
+  versionCommand,
 ]
 
 /** Every command of the program, in the order of its help. */

@@ -57,7 +57,7 @@ function following(commands: readonly Command[], typed: readonly string[]): read
     .toSorted((one, other) => other.path.length - one.path.length)
   const words = [
     ...commands.flatMap(({ path }) => (startsWith(path, before) ? (path[before.length] ?? []) : [])),
-    ...(before.length === 0 ? ['help', 'version', '--help', '--version'] : []),
+    ...(before.length === 0 ? ['help', '--help', '--version'] : []),
     ...(command === undefined ? [] : wordsAfter(command, before.at(-1))),
   ]
   return [...new Set(words)].filter(word => word.startsWith(current))

@@ -32,6 +32,9 @@ describe('the program', () => {
     assert.equal(await answered('lab', 'help', 'run'), await answered('lab', 'run', '--help'))
     assert.equal(await answered('version'), await answered('--version'))
     assert.equal(await answered('-V'), await answered('--version'))
+    const { version } = JSON.parse(await answered('version', '--json')) as { version: string }
+    assert.equal(`${version}\n`, await answered('version'))
+    assert.equal(await answered('--version', '--json'), await answered('version', '--json'))
     const unknown = await atTerminal(['help', 'lob'])
     assert.match(unknown.stderr, /^error unknown-command .*'lob'/)
     assert.equal(unknown.exitCode, 2)

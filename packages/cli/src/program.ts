@@ -18,7 +18,7 @@ export async function runProgram(
   commands: readonly Command[],
   unguarded: Terminal,
 ): Promise<number> {
-  const words = withFlags(typedWords, commands)
+  const words = asMeant(typedWords, commands)
   const usual = guarded(unguarded)
   // As for a terminal that knows no others: whatever a command writes by itself keeps to them, too.
   const terminal = words.includes('--ascii') ? inAscii(usual) : usual
@@ -54,15 +54,15 @@ export async function runProgram(
   }
 }
 
-/** `help lab run` is `lab run --help`, and so is `lab help run`; `version` is `--version`. */
-function withFlags(words: readonly string[], commands: readonly Command[]): readonly string[] {
+/** `help lab run` is `lab run --help`, and so is `lab help run`; `--version` is `version`. */
+function asMeant(words: readonly string[], commands: readonly Command[]): readonly string[] {
   const isWhole = (called: readonly string[]): boolean =>
     commands.some(({ path }) => path.join(' ') === called.join(' '))
   const called = calledOf(words, commands)
   // Behind a whole command it is one of its own words.
   if (isWhole(called)) return words
   const [word, ...others] = words.slice(called.length)
-  if (word === 'version' && called.length === 0) return ['--version', ...others]
+  if (called.length === 0 && (word === '--version' || word === '-V')) return ['version', ...others]
   if (word !== 'help') return words
   const asked = [...called, ...others]
   const known = calledOf(asked, commands)
