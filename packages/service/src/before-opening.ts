@@ -81,7 +81,7 @@ export function listenFailure(error: unknown, { host, port }: ServiceConfig): St
     code: isTaken ? 'port-taken' : 'cannot-listen',
     what: `${host}:${port} cannot be listened on`,
     because: isTaken ? 'Another program listens there, perhaps a service that is already running.' : message,
-    next: [isTaken ? 'secondwind serve --port 0' : 'secondwind serve --host 127.0.0.1'],
+    next: [isTaken ? 'secondwind doctor' : 'secondwind serve --host 127.0.0.1'],
     cause: error,
   })
 }

@@ -130,13 +130,16 @@ describe('secondwind serve', () => {
     assert.match(stderr, new RegExp(`do .*secondwind doctor --port 0 --data ${data}\n`))
   })
 
-  it('refuses a port that is taken, and says what to type', async () => {
+  it('refuses a port that is taken, and proposes to look who has it: a copy of its data must not be served beside it', async () => {
     const { url } = await startProgram(['serve', '--port', '0', '--data', temporaryDirectory()])
-    const taken = ['serve', '--port', new URL(url).port, '--data', temporaryDirectory()]
-    const { exitCode, stderr } = await secondwind(taken)
+    const { port } = new URL(url)
+    const copy = temporaryDirectory()
+    const { exitCode, stderr } = await secondwind(['serve', '--port', port, '--data', copy])
     assert.equal(exitCode, 1)
     assert.match(stderr, /^error port-taken/)
-    assert.match(stderr, new RegExp(`do .*secondwind serve --data ${taken.at(-1)} --port 0\n`))
+    assert.match(stderr, new RegExp(`do .*secondwind doctor --port ${port} --data ${copy}\n$`))
+    const trial = await secondwind(['dev', '--port', port])
+    assert.match(trial.stderr, new RegExp(`do .*secondwind doctor --port ${port}\n.*secondwind dev --port 0\n$`))
   })
 
   it('refuses an address that is not of this machine, and keeps all else that was typed', async () => {

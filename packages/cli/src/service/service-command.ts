@@ -79,7 +79,10 @@ const WRONG_SETTINGS: readonly string[] = ['no-keys', 'dev-exposed', 'no-directo
 
 /** What was typed, mended: all else of it is meant as before. */
 function nextOf({ code, cause, next }: StartFailure, { words, options }: Call): readonly string[] {
-  if (code === 'port-taken') return [typedWith(words, '--port', '0')]
+  // Beside the service that has the port, a copy of its data on another one would send every task a second time.
+  const isTrial = words[0] === 'dev' && options['data'] === undefined && options['config'] === undefined
+  const doctor = typed(['doctor', ...retyped(options, SETTING_OPTIONS)])
+  if (code === 'port-taken') return [doctor, ...(isTrial ? [typedWith(words, '--port', '0')] : [])]
   if (code === 'cannot-listen') {
     // Low ports are for the system; whatever else is wrong is wrong with the address.
     const { code: reason } = cause as NodeJS.ErrnoException
@@ -88,6 +91,6 @@ function nextOf({ code, cause, next }: StartFailure, { words, options }: Call): 
   if (code === 'no-directory') return [typedWith(words, '--data', 'secondwind-data')]
   if (code === 'no-keys') return [...next.slice(0, 1), typedWith(words, '--admin-key-file', 'admin.key')]
   // Whoever serves that directory can be looked at; another directory would be another, empty service.
-  if (code === 'store-in-use') return [typed(['doctor', ...retyped(options, SETTING_OPTIONS)])]
+  if (code === 'store-in-use') return [doctor]
   return next
 }
