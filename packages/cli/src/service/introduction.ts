@@ -19,14 +19,18 @@ export function introduce({ url, openAt, store, version, hasKeys }: Service, isD
   return `${lines.join('\n')}\n`
 }
 
-function watchLine(url: string): string {
-  return typed(['tasks', 'watch', ...(url === DEFAULT_URL ? [] : ['--url', url])])
+/** For this very service. */
+function typedFor(url: string, ...words: readonly string[]): string {
+  return asTypedHere(typed([...words, ...(url === DEFAULT_URL ? [] : ['--url', url])]))
 }
 
 function practice(url: string): readonly string[] {
   return [
     `  Practice   ${url}/_flaky/503x2   answers 503 twice, then 200`,
-    `  Watch      ${asTypedHere(watchLine(url))}`,
+    // Practice endpoints fail on purpose, and the breaker cannot know that: they are one destination, as any other.
+    '  Breaker    opens after many trials, as for any target; this keeps it closed:',
+    `             ${typedFor(url, 'destinations', 'breaker', url, '--set', 'closed')}`,
+    `  Watch      ${typedFor(url, 'tasks', 'watch')}`,
     '',
     '  Try it in another terminal; the task succeeds at its third attempt:',
     '',
