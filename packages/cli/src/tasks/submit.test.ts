@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { describe, it, onTestFinished } from 'vitest'
 import { inPipe as commandLineInPipe } from '../command-line.test-kit.ts'
-import { aService, anAnswer } from '../remote/service.test-kit.ts'
+import { aService, anAnswer, aWayTo } from '../remote/service.test-kit.ts'
 
 function aFile(content: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'secondwind-batch-'))
@@ -55,6 +55,27 @@ describe('tasks submit', () => {
     const { items } = await client.tasks.list().page()
     assert.ok(stdout.includes(items[0]!.taskId) && items.length === 1, stdout)
     assert.match(stdout + stderr, /It has not come to anything within 1 ms; it goes on\./)
+  })
+
+  it('says what holds a task that it does not wait for, and proposes what opens that, not an attempt in vain', async () => {
+    const { atTerminal, url, client } = await aService()
+    await client.destinations.force(url, { breaker: 'open' })
+    const held = await atTerminal(['tasks', 'submit', `${url}/_flaky/200`])
+    assert.match(held.stdout.replaceAll(/\s+/g, ' '), /due for .* the breaker of http\S+ is open/)
+    assert.match(
+      held.stderr,
+      /try {2}secondwind tasks watch \S+ .*\n {5}secondwind destinations breaker http\S+ --set auto /,
+    )
+    assert.doesNotMatch(held.stderr, / attempt-now /)
+  })
+
+  it('has handed a task over, whether or not anybody can say what holds it', async () => {
+    const { url, client } = await aService()
+    const way = await aWayTo(url, ({ url: path = '' }) => assert.doesNotMatch(path, /explain/))
+    const words = ['tasks', 'submit', `${url}/_flaky/200`, '--delay', '1h', '--url', way]
+    const { exitCode, stderr } = await commandLineInPipe(words)
+    assert.equal(exitCode, 0, stderr)
+    assert.equal((await client.tasks.list().page()).items.length, 1)
   })
 
   it('says at once all that is wrong with its flags, in their words, and hands nothing over', async () => {
