@@ -1,5 +1,6 @@
 import type { Resolution, Series } from '@secondwind/client'
 import { sayMs } from '@secondwind/lab'
+import { sayCount } from '../output/say-count.ts'
 import { sayInstant } from '../output/say-time.ts'
 import { wrap, type Page } from '../terminal/page.ts'
 import { sparkline } from '../terminal/sparkline.ts'
@@ -51,7 +52,7 @@ function rowsOf({ slots, resolution }: Series): readonly Row[] {
     row(
       'held',
       ({ held }) => held,
-      value => value.toLocaleString('en'),
+      value => sayCount(value, 'task'),
     ),
     row('p99', ({ latencyMs }) => latencyMs?.p99 ?? 0, sayMs),
   ]
