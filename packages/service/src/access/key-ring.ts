@@ -64,8 +64,8 @@ export class KeyRing {
     const key = text && this.#keys.get(text.keyId)
     if (text === undefined || key === undefined) return undefined
     const secretHash = hashOf(text.secret)
-    const expiresAt = this.#endOf(key, secretHash)
-    if (expiresAt === undefined) return undefined
+    const expiresAt = endOf(key, hash => isSameHash(hash, secretHash))
+    if (this.#options.now() >= expiresAt) return undefined
     return { ...key.caller, secretHash, ...(expiresAt < Infinity && { expiresAt }) }
   }
 
@@ -74,7 +74,8 @@ export class KeyRing {
     if (!this.isInForce) return true
     if (actor === ADMIN_CALLER.actor) return this.#adminHash !== undefined
     const key = this.#keys.get(actor)
-    return key !== undefined && this.#endOf(key, secretHash) !== undefined
+    // Several times in every request, and about somebody whose hash was compared on the way in: it is no guess any more.
+    return key !== undefined && this.#options.now() < endOf(key, hash => hash === secretHash)
   }
 
   /** Whether somebody could still manage keys, and for good, if this one were gone. */
@@ -93,14 +94,13 @@ export class KeyRing {
     this.#tenants = new Set(tenants.map(({ id }) => id))
     this.#hasHadKeys ||= keys.length > 0
   }
+}
 
-  /** When a text of the key ends, as part of a rotation or with the key; undefined when it is none, or none any more. */
-  #endOf({ document: { hashes, expiresAt = Infinity } }: KnownKey, given: string): number | undefined {
-    const now = this.#options.now()
-    const ends = hashes.flatMap(({ hash, until = Infinity }) => (isSameHash(hash, given) ? until : []))
-    const end = Math.min(expiresAt, Math.max(...ends))
-    return now < end ? end : undefined
-  }
+/** When a text of the key ends, as part of a rotation or with the key; long ago when it is none of its texts. */
+function endOf({ document: { hashes, expiresAt = Infinity } }: KnownKey, isGiven: (hash: string) => boolean): number {
+  let end = -Infinity
+  for (const { hash, until = Infinity } of hashes) if (isGiven(hash) && until > end) end = until
+  return Math.min(end, expiresAt)
 }
 
 function keyOf(record: OperatorRecord): KnownKey {
