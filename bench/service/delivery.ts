@@ -19,8 +19,20 @@ export interface Order {
   readonly dueAt?: number
 }
 
+/** The whole request: whoever keeps a task has this to keep, and to send what was kept. */
+export interface Delivery {
+  readonly url: string
+  readonly method: 'POST'
+  readonly headers: Record<string, string>
+  readonly body: string
+}
+
+export function deliveryOf({ url, dueAt }: Order): Delivery {
+  return { url, method: 'POST', headers: headersOf(dueAt), body: BODY }
+}
+
 export interface Courier {
-  deliver(order: Order): Promise<void>
+  deliver(delivery: Delivery): Promise<void>
   close(): Promise<void>
 }
 
@@ -33,10 +45,9 @@ export function createCourier(): Courier {
     return pool
   }
   return {
-    deliver: async ({ url, dueAt }) => {
-      const { origin, pathname } = new URL(url)
-      const headers = headersOf(dueAt)
-      const { statusCode, body } = await poolOf(origin).request({ method: 'POST', path: pathname, headers, body: BODY })
+    deliver: async ({ url, ...request }) => {
+      const { origin, pathname: path } = new URL(url)
+      const { statusCode, body } = await poolOf(origin).request({ path, ...request })
       await body.dump()
       if (statusCode !== 200) throw new Error(`the sink answered ${statusCode}`)
     },

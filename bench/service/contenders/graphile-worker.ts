@@ -1,7 +1,7 @@
 /** graphile-worker on PostgreSQL, tuned: jobs fetched five hundred at a time, completions written together. */
 import { Logger, makeWorkerUtils, run } from 'graphile-worker'
 import { Client } from 'pg'
-import { CONCURRENCY, createCourier, type Order } from '../delivery.ts'
+import { CONCURRENCY, createCourier, deliveryOf, type Delivery, type Order } from '../delivery.ts'
 import { inChunks, until } from './asking.ts'
 import type { Open } from './contender.ts'
 
@@ -30,13 +30,13 @@ export const open: Open = async ({ postgresUrl }) => {
   const courier = createCourier()
   let runner: { stop(): Promise<void> } | undefined
   return {
-    add: order => utils.addJob(NAME, order, { maxAttempts: 12, ...startOf(order) }),
+    add: order => utils.addJob(NAME, deliveryOf(order), { maxAttempts: 12, ...startOf(order) }),
     addMany: async orders => {
       for (const chunk of inChunks(orders, 1_000))
-        await utils.addJobs(chunk.map(order => ({ identifier: NAME, payload: order, ...startOf(order) })))
+        await utils.addJobs(chunk.map(order => ({ identifier: NAME, payload: deliveryOf(order), ...startOf(order) })))
     },
     start: async () => {
-      const taskList = { [NAME]: (order: unknown) => courier.deliver(order as Order) }
+      const taskList = { [NAME]: (delivery: unknown) => courier.deliver(delivery as Delivery) }
       runner = await run({ preset, taskList, noHandleSignals: true })
     },
     whenDone: () =>

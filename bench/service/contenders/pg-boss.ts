@@ -1,7 +1,7 @@
 /** pg-boss on PostgreSQL: two workers of fifty, each fetching on while its batches come full. */
 import { Client } from 'pg'
 import { PgBoss } from 'pg-boss'
-import { createCourier, type Order } from '../delivery.ts'
+import { createCourier, deliveryOf, type Delivery, type Order } from '../delivery.ts'
 import { inChunks, until } from './asking.ts'
 import type { Open } from './contender.ts'
 
@@ -24,16 +24,16 @@ export const open: Open = async ({ postgresUrl }) => {
   await boss.createQueue(NAME)
   const courier = createCourier()
   return {
-    add: order => boss.send(NAME, order, startOf(order)),
+    add: order => boss.send(NAME, deliveryOf(order), startOf(order)),
     addMany: async orders => {
       for (const chunk of inChunks(orders, 1_000))
         await boss.insert(
           NAME,
-          chunk.map(order => ({ data: order, ...startOf(order) })),
+          chunk.map(order => ({ data: deliveryOf(order), ...startOf(order) })),
         )
     },
     start: async () => {
-      await boss.work<Order, unknown, typeof TUNED>(NAME, TUNED, jobs =>
+      await boss.work<Delivery, unknown, typeof TUNED>(NAME, TUNED, jobs =>
         Promise.all(
           jobs.map(async ({ id, data }) => {
             await courier.deliver(data)

@@ -7,7 +7,7 @@ import type { DispatchEvents, OperatorEvents } from '../../../packages/service/d
 import { quantile } from '../../statistics.ts'
 import { inChunks } from '../contenders/asking.ts'
 import type { Contender } from '../contenders/contender.ts'
-import { BODY, CONCURRENCY, headersOf, type Order } from '../delivery.ts'
+import { CONCURRENCY, deliveryOf, type Order } from '../delivery.ts'
 import { addAll, openStore } from './store.ts'
 import { newTask, POLICY } from './tasks.ts'
 
@@ -74,15 +74,17 @@ export function serve(folder: string, events?: DispatchEvents & OperatorEvents):
 }
 
 async function submit({ url }: Service, orders: readonly Order[]): Promise<void> {
-  const tasks = orders.map(({ url, dueAt }) => ({
-    targetUrl: url,
-    method: 'POST',
-    headers: headersOf(dueAt),
-    body: BODY,
-    policyId: POLICY.policyId,
-    idempotencyKey: randomUUID(),
-    ...(dueAt !== undefined && { notBefore: dueAt }),
-  }))
+  const tasks = orders.map(order => {
+    const { url: targetUrl, ...request } = deliveryOf(order)
+    const { dueAt: notBefore } = order
+    return {
+      targetUrl,
+      ...request,
+      policyId: POLICY.policyId,
+      idempotencyKey: randomUUID(),
+      ...(notBefore !== undefined && { notBefore }),
+    }
+  })
   const response = await fetch(`${url}/retry-tasks/batch`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
