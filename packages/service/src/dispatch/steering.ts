@@ -25,6 +25,7 @@ import { laneOf, laneOfAll } from '../task/lane.ts'
 import { NO_ORDERS, type Orders } from '../task/orders.ts'
 import { isWatched, isWrongForAll, seeAttempt, seeAttemptOf, type SharedTrial, type Watch } from '../task/stop-rule.ts'
 import { strictest } from '../task/strictest.ts'
+import { SYSTEM } from '../task/system.ts'
 import type { Queue } from '../task/task.ts'
 import type { DispatchPorts } from './ports.ts'
 import type { ServedLane } from './served-lane.ts'
@@ -170,7 +171,7 @@ export class Steering {
     const { paused, ...standing } = settingsAt(known?.settings ?? {}, now)
     if (paused !== undefined) return
     const reason = `at least ${Math.round(stopOnFailureRate * 100)} % of the last ${overLast} attempts failed while it was coming back`
-    const again = { since: now, by: 'system', reason, ...more }
+    const again = { since: now, by: SYSTEM, reason, ...more }
     const { tenant, destination } = laneOf(id)
     const answer = await ports.calls.ask(() =>
       ports.store.writeRecord({
@@ -179,7 +180,7 @@ export class Steering {
         tenant,
         document: { ...afterStop(standing, again), paused: again },
         ifVersion: known?.version ?? 0,
-        audit: { tenant, actor: 'system', action: 'destination.pause', subject: destination, reason },
+        audit: { tenant, actor: SYSTEM, action: 'destination.pause', subject: destination, reason },
       }),
     )
     if (answer?.kind === 'written') ports.events.warning('paused-again', `${id} is paused again: ${reason}`)

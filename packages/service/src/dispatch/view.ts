@@ -2,6 +2,7 @@ import { breaker, lane as lanes, type shares } from '@secondwind/resilience/rule
 import { endOf, isInForce, type Control } from '../task/control.ts'
 import { holdsOn, isGate, together, type Gates, type Hold, type LaneView, type PolicyHold } from '../task/lane-view.ts'
 import { endOfPause, type Orders, type QueueGate } from '../task/orders.ts'
+import { SYSTEM } from '../task/system.ts'
 import type { DispatchPorts } from './ports.ts'
 import type { ServedLane } from './served-lane.ts'
 import type { Steering } from './steering.ts'
@@ -73,11 +74,12 @@ function inWords(hold: Hold, { controls, pauses }: Orders, now: number): readonl
   if (hold.reason !== 'paused') return [hold]
   return pauses
     .filter(pause => now < endOfPause(pause))
-    .map(({ until, reason: because, isByOperator }) => ({
+    .map(({ until, by, reason: because, isByOperator }) => ({
       reason: 'paused',
       ...opening(until),
       ...(because !== undefined && { because }),
       ...(isByOperator && { isByOperator }),
+      ...(by === SYSTEM && { isByRule: true }),
     }))
 }
 

@@ -12,6 +12,7 @@ import type { DeadLetter } from '../task/replay/dead-letter.ts'
 import { isUnderWay, type ReplayDocument } from '../task/replay/replay.ts'
 import { countPage, skippedBecause } from '../task/replay/selection.ts'
 import { afterMove, dueAtOf, LOOKAHEAD_MS, nextStep, type ReplayMoment, type ReplayStep } from '../task/replay/step.ts'
+import { SYSTEM } from '../task/system.ts'
 import { partitionOfTask } from '../task/task-id.ts'
 import { readCandidates } from './candidates.ts'
 import { findReplay, storedReplay, writeReplay, type StoredReplay } from './stored-replay.ts'
@@ -273,7 +274,7 @@ const NOTHING_KNOWN = { counts: NO_COUNTS }
 
 /** What the service decides by itself is written down where somebody would ask who it was. */
 function auditOf({ replayId, tenant, replay: before }: StoredReplay, after: ReplayDocument): AuditLine | undefined {
-  const line = { tenant, actor: 'system', subject: replayId } as const
+  const line = { tenant, actor: SYSTEM, subject: replayId } as const
   if (after.status === before.status) return undefined
   if (after.status === 'STOPPED') return { ...line, action: 'replay.stop', details: { ...after.stopped } }
   if (after.status === 'CANCELLED') return { ...line, action: 'replay.cancel', details: { endedFor: after.endedFor } }

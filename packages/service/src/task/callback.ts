@@ -3,6 +3,7 @@ import type { TaskOrder } from './accept.ts'
 import { destinationOf } from './destination.ts'
 import type { Lane } from './lane.ts'
 import type { Task } from './task.ts'
+import { SYSTEM } from './system.ts'
 
 /** The end of a task, for whoever wants to hear of it. */
 export interface Callback {
@@ -55,7 +56,7 @@ export function callbackOrder(
       body: order.body,
     },
     idempotencyKey: key,
-    createdBy: 'system',
+    createdBy: SYSTEM,
     requestHash: key,
   }
 }

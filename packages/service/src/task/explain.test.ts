@@ -100,6 +100,12 @@ describe('an explanation of a task that waits', () => {
       'Attempt 1 is due now: https://api.example is paused ("moving house"), until somebody resumes it.',
     ],
     [
+      'says of a pause by a stop rule that nobody has ordered it',
+      taskIn(waiting(NOW)),
+      viewOf({ hold: { reason: 'paused', because: '10 of 50 failed', isByOperator: true, isByRule: true } }),
+      'Attempt 1 is due now: https://api.example is paused again by its stop rule ("10 of 50 failed"), until somebody resumes it.',
+    ],
+    [
       'knows that what was asked for by hand passes a pause',
       taskIn({ ...waiting(NOW), queue: { policyId: 'default', kind: 'first', rank: 'urgent' } } as TaskState),
       viewOf({ hold: { reason: 'paused' } }),

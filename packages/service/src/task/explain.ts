@@ -79,9 +79,10 @@ const GATES: {
   store: { is: () => 'the store cannot be written to', lasts: 'until it can' },
 }
 
-function ordered({ because, isByOperator }: Hold): string {
+function ordered({ because, isByOperator, isByRule }: Hold): string {
   const words = because === undefined || because === '' ? '' : ` ("${because}")`
-  return `${isByOperator ? ' by order of whoever runs the service' : ''}${words}`
+  const whose = isByOperator ? ' by order of whoever runs the service' : ''
+  return `${isByRule ? ' again by its stop rule' : whose}${words}`
 }
 
 function underWay({ endsAt, cancelRequested }: Lease, now: number): string {

@@ -37,6 +37,8 @@ export interface Hold {
   readonly because?: string
   /** Whoever runs the service has shut it: no tenant opens it. */
   readonly isByOperator?: true
+  /** A stop rule has shut it again, and nobody by hand. */
+  readonly isByRule?: true
   /** What else is shut now, and opens no later. */
   readonly others?: readonly Hold[]
 }

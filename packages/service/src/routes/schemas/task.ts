@@ -141,6 +141,7 @@ const GATE = {
   isByOperator: Type.Optional(
     Type.Literal(true, { description: 'Whoever runs the service has shut it, and alone opens it.' }),
   ),
+  isByRule: Type.Optional(Type.Literal(true, { description: 'A stop rule has shut it again, and nobody by hand.' })),
 }
 
 /** The gate that lasts longest. */
