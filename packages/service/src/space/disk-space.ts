@@ -51,7 +51,11 @@ export class DiskSpace {
   /** Absent where there is no room: for whoever can do without. */
   async takeIfFree(purpose: Purpose, bytes: number): Promise<Written | undefined> {
     await this.#see()
-    if (!this.#hasRoom(purpose, bytes)) return undefined
+    return this.#hasRoom(purpose, bytes) ? this.take(bytes) : undefined
+  }
+
+  /** For what is written in any case: others see that there is less. */
+  take(bytes: number): Written {
     this.#underWayBytes += bytes
     return () => {
       this.#underWayBytes -= bytes

@@ -1,5 +1,6 @@
 /** About what rows take: all that is long, and something for the rest. */
 import { bytesOfTask } from '../stores/page-bytes.ts'
+import type { Claim } from '../stores/task-store.ts'
 import type { NewTask } from '../task/accept.ts'
 import type { Settlement } from '../task/settle.ts'
 
@@ -15,6 +16,11 @@ const ORDER_BYTES = 2 * ROW_BYTES
 
 export function bytesOfOrder(ask: object = {}): number {
   return ORDER_BYTES + Buffer.byteLength(JSON.stringify(ask))
+}
+
+/** A lease for each task that it may take. */
+export function bytesOfClaim({ asks }: Claim): number {
+  return asks.reduce((sum, { count }) => sum + count * ROW_BYTES, 0)
 }
 
 export function bytesOfEnds(settlements: readonly Settlement[]): number {

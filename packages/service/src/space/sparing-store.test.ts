@@ -3,9 +3,10 @@ import { describe, it } from 'vitest'
 import { NO_LIMITS, sit } from '../stores/conformance/exam.test-kit.ts'
 import { giveUp, LANE, PARTITION, QUEUE, retryAt } from '../stores/conformance/tasks.test-kit.ts'
 import { openMemoryStore } from '../stores/memory/memory-store.ts'
+import type { TaskStore } from '../stores/task-store.ts'
 import { queueKey } from '../task/lane.ts'
 import { DiskSpace } from './disk-space.ts'
-import { sparing } from './sparing-store.ts'
+import { sparing, sparingOrders } from './sparing-store.ts'
 
 const FULL = { name: 'StoreUnavailableError', code: 'store-full' }
 const RESPONSE = { headers: { a: 'b' }, body: 'x'.repeat(10_000), bodyEncoding: 'utf8', truncated: false } as const
@@ -13,15 +14,16 @@ const RESPONSE = { headers: { a: 'b' }, body: 'x'.repeat(10_000), bodyEncoding: 
 /** A store on a disk of a gigabyte: 18.75 MB are kept from answers and replays, 6.25 MB from attempts. */
 async function setting() {
   const disk = { allBytes: 1_000_000_000, freeBytes: 500_000_000 }
+  let space!: DiskSpace
   const exam = await sit(async ({ clock }) => {
-    const space = new DiskSpace({ clock, look: async () => ({ ...disk }) })
+    space = new DiskSpace({ clock, look: async () => ({ ...disk }) })
     return { store: sparing(openMemoryStore({ clock }), space) }
   })
   const leave = async (freeBytes: number): Promise<void> => {
     disk.freeBytes = freeBytes
     await exam.clock.advance(5_000)
   }
-  return { ...exam, leave }
+  return { ...exam, space, leave }
 }
 
 describe('a disk that is nearly full', () => {
@@ -63,5 +65,39 @@ describe('a disk that is nearly full', () => {
     assert.equal((await settle(retryAt(claimed, clock.now()))).kind, 'settled')
     await leave(7_000_000)
     assert.equal((await claim()).length, 1)
+  })
+
+  it('is seen to be fuller by all that ends, also where what was answered is not kept', async () => {
+    const { addMany, claim, store, clock, leave } = await setting()
+    await addMany(201)
+    const claimed = await claim({ count: 200 })
+    // Room for one attempt more, and for less than two hundred ends.
+    await leave(6_500_000)
+    await store.settle(claimed.map(task => retryAt(task, clock.now() + 60_000)))
+    await assert.rejects(claim(), FULL)
+  })
+
+  it('begins no more attempts than it has room for', async () => {
+    const { addMany, claim, leave } = await setting()
+    await addMany(201)
+    await leave(6_500_000)
+    await assert.rejects(claim({ count: 200 }), FULL)
+    assert.equal((await claim({ count: 1 })).length, 1)
+  })
+
+  it('takes the revocations of tenants longer than their other orders, and leaves the last of it to operators', async () => {
+    const { store: ofOperators, space, leave } = await setting()
+    const ofTenants = sparingOrders(ofOperators, space)
+    const key = (id: string) => ({ kind: 'key', tenant: 'acme', id }) as const
+    const make = (store: TaskStore, id: string) => store.writeRecord({ ...key(id), document: {}, ifVersion: 0 })
+    const revoke = (store: TaskStore, id: string) => store.writeRecord({ ...key(id), document: null, ifVersion: 1 })
+    await make(ofTenants, 'a')
+    await make(ofTenants, 'b')
+    await leave(18_000_000)
+    await assert.rejects(make(ofTenants, 'c'), FULL)
+    assert.equal((await revoke(ofTenants, 'a')).kind, 'removed')
+    await leave(6_000_000)
+    await assert.rejects(revoke(ofTenants, 'b'), FULL)
+    assert.equal((await revoke(ofOperators, 'b')).kind, 'removed')
   })
 })

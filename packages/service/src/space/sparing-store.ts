@@ -2,7 +2,7 @@ import type { WriteRecord } from '../stores/operator-records.ts'
 import type { TaskStore } from '../stores/task-store.ts'
 import type { Settlement } from '../task/settle.ts'
 import type { DiskSpace } from './disk-space.ts'
-import { bytesOfEnds, bytesOfNew, bytesOfOrder, ROW_BYTES } from './row-bytes.ts'
+import { bytesOfClaim, bytesOfEnds, bytesOfNew, bytesOfOrder, ROW_BYTES } from './row-bytes.ts'
 
 /**
  * The store as those see it who do what becomes of tasks by itself, and would do it until the disk is full. Where that is near, what was
@@ -11,17 +11,19 @@ import { bytesOfEnds, bytesOfNew, bytesOfOrder, ROW_BYTES } from './row-bytes.ts
 export function sparing(store: TaskStore, space: DiskSpace): TaskStore {
   return {
     ...store,
-    claim: ask => space.within('attempts', 0, () => store.claim(ask)),
-    expire: ask => space.within('attempts', 0, () => store.expire(ask)),
+    claim: ask => space.within('attempts', bytesOfClaim(ask), () => store.claim(ask)),
+    expire: ask => space.within('attempts', ask.limit * ROW_BYTES, () => store.expire(ask)),
     // Callbacks: a task's end brings another one.
     enqueue: (tasks, limits) => space.within('attempts', bytesOfNew(tasks), () => store.enqueue(tasks, limits)),
     replayMany: (asks, limits) => space.within('orders', asks.length * ROW_BYTES, () => store.replayMany(asks, limits)),
     async settle(settlements) {
-      const written = await space.takeIfFree('answers', bytesOfEnds(settlements))
+      const keepsAnswers = await space.takeIfFree('answers', bytesOfEnds(settlements))
+      const kept = keepsAnswers === undefined ? settlements.map(withoutAnswer) : settlements
+      const written = keepsAnswers ?? space.take(bytesOfEnds(kept))
       try {
-        return await store.settle(written === undefined ? settlements.map(withoutAnswer) : settlements)
+        return await store.settle(kept)
       } finally {
-        written?.()
+        written()
       }
     },
   }
@@ -40,14 +42,12 @@ export function sparingOrders(store: TaskStore, space: Pick<DiskSpace, 'within'>
     attemptNow: (taskId, ask, leave) => within(ask, () => store.attemptNow(taskId, ask, leave)),
     replay: (ask, leave) => within(ask, () => store.replay(ask, leave)),
     putPolicy: (ask, leave) => within(ask, () => store.putPolicy(ask, leave)),
-    async writeRecord(ask, leave) {
-      const write = () => store.writeRecord(ask, leave)
-      return shutsDoor(ask) ? write() : within(ask, write)
-    },
+    // Whoever shuts a door is kept from it last; but a tenant has thousands of doors, each shut with a long reason.
+    writeRecord: (ask, leave) =>
+      space.within(shutsDoor(ask) ? 'revocations' : 'orders', bytesOfOrder(ask), () => store.writeRecord(ask, leave)),
   }
 }
 
-/** Whoever does must not be kept from it, and there are no more of these orders than doors. */
 function shutsDoor({ kind, document }: WriteRecord): boolean {
   return document === null && (kind === 'key' || kind === 'secret')
 }

@@ -14,7 +14,7 @@ const MOST_RESERVED_BYTES = 268_435_456
 const RESERVED_PART = 1 / 20
 
 /** What is written for. */
-export type Purpose = 'bodies' | 'tasks' | 'answers' | 'orders' | 'attempts'
+export type Purpose = 'bodies' | 'tasks' | 'answers' | 'orders' | 'attempts' | 'revocations'
 
 /**
  * What part of the reserve each leaves, and to whom. The ends of attempts that are under way and what operators
@@ -29,6 +29,8 @@ const RESERVE: { readonly [purpose in Purpose]: { readonly leaves: number; reado
   orders: { leaves: 3 / 8, to: 'attempts, and for whoever runs the service' },
   // Those that begin, and what else becomes of tasks by itself.
   attempts: { leaves: 1 / 8, to: 'whoever runs the service' },
+  // Of a tenant's own keys and secrets, which whoever runs the service can revoke, too.
+  revocations: { leaves: 1 / 8, to: 'whoever runs the service' },
 }
 
 /** What may still be written for it. */
@@ -40,7 +42,7 @@ export function reservedBytes(allBytes: number): number {
   return Math.min(allBytes * RESERVED_PART, MOST_RESERVED_BYTES)
 }
 
-/** The gravest first. */
+/** The gravest first; revocations lack room when attempts do. */
 const PURPOSES = ['attempts', 'orders', 'answers', 'tasks', 'bodies'] as const satisfies readonly Purpose[]
 
 /** The gravest that nothing is left for. */

@@ -54,11 +54,14 @@ describe('a disk that is nearly full', () => {
   })
 
   it('has room for what operators order, and for whoever shuts a door', async () => {
-    const { as, key, other, operator } = await onDisk(0)
+    const { as, key, other } = await onDisk(18_000_000)
     assert.equal((await as('DELETE', `/keys/${other.keyId}`, { key })).status, 200)
     assert.equal((await as('GET', '/retry-policies', { key })).status, 200)
-    assert.equal((await as('POST', '/controls', { key: operator, body: CONTROL })).status, 201)
-    assert.equal((await as('POST', PAUSE, { key: operator, tenant: 'acme', body: {} })).status, 200)
+    const full = await onDisk(0)
+    const byOperator = { key: full.operator, tenant: 'acme' }
+    assert.equal((await full.as('DELETE', `/keys/${full.other.keyId}`, byOperator)).status, 200)
+    assert.equal((await full.as('POST', '/controls', { key: full.operator, body: CONTROL })).status, 201)
+    assert.equal((await full.as('POST', PAUSE, { ...byOperator, body: {} })).status, 200)
   })
 
   it('counts the orders that are being written: those that come at once do not fill it together', async () => {

@@ -89,6 +89,19 @@ export function examineCallbacks(open: OpenStore): void {
       assert.deepEqual(idsOf(again.items), [third, ofC])
     })
 
+    it('outlives its task, and is told where that wanted it', async () => {
+      const setting = await sit(open)
+      const { ended, store, clock } = setting
+      const { taskId } = await ended(succeed, { callbackUrl })
+      const now = clock.now() + 1
+      await store.sweep({ finishedBefore: now, deadBefore: now, keysBefore: now, limit: 10 })
+      assert.equal(await store.get(taskId), undefined)
+      assert.deepEqual(
+        (await due(setting)).map(each => [each.taskId, each.callbackUrl]),
+        [[taskId, callbackUrl]],
+      )
+    })
+
     it('outlives its process', async context => {
       const setting = await sit(open)
       context.skip(!setting.isDurable, 'nothing outlives its process')

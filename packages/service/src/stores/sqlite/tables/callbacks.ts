@@ -14,6 +14,8 @@ export interface Callbacks {
   add(callback: Callback): void
   due(ask: DueCallbacks): Slice<Callback, [lane: string]>
   strike(end: EndName): void
+  /** The task is forgotten before its end was told: what is to be told takes the address along. */
+  outlive(task: { readonly taskId: string; readonly callbackUrl: string }): void
   /** Reads whether any task has one. */
   recall(): void
 }
@@ -30,7 +32,8 @@ type CallbackRow = [
   attemptNumber: number,
 ]
 
-const COLUMNS = 'task_id, generation, tenant, callback_url, status, reason, attempt_number'
+/** The address is the task's own, and may be long: it is not written a second time as long as there is the task. */
+const URL_OF_TASK = ''
 
 export function createCallbacks(connection: Connection): Callbacks {
   // By the index of those that have one: else all tasks are read at every start.
@@ -40,13 +43,17 @@ export function createCallbacks(connection: Connection): Callbacks {
   )
   const readUrl = connection.row<[string | null]>('select callback_url from task where seq = ?')
   const insert = connection.write(
-    `insert into callback (${COLUMNS}, lane) values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+    `insert into callback (task_id, generation, tenant, callback_url, status, reason, attempt_number, lane)
+     values (?, ?, ?, '${URL_OF_TASK}', ?, ?, ?, ?) on conflict do nothing`,
   )
   const readLane = connection.row<[string]>('select lane from callback where lane > ? order by lane limit 1')
   const readDue = connection.rows<CallbackRow>(
-    `select ${COLUMNS} from callback where lane = ? order by callback_id limit ?`,
+    `select callback.task_id, callback.generation, tenant, coalesce(task.callback_url, callback.callback_url), status,
+       reason, callback.attempt_number
+     from callback left join task using (task_id) where lane = ? order by callback_id limit ?`,
   )
   const remove = connection.write('delete from callback where task_id = ? and generation = ?')
+  const takeAlong = connection.write('update callback set callback_url = ? where task_id = ?')
   let isExpected = false
   return {
     expect() {
@@ -54,9 +61,8 @@ export function createCallbacks(connection: Connection): Callbacks {
     },
     urlOf: seq => (isExpected ? (readUrl(seq)?.[0] ?? undefined) : undefined),
     add(callback) {
-      const { taskId, generation, tenant, callbackUrl, status, reason, attemptNumber } = callback
-      const lane = laneKey(laneOfCallback(callback))
-      insert(taskId, generation, tenant, callbackUrl, status, reason ?? null, attemptNumber, lane)
+      const { taskId, generation, tenant, status, reason, attemptNumber } = callback
+      insert(taskId, generation, tenant, status, reason ?? null, attemptNumber, laneKey(laneOfCallback(callback)))
     },
     due({ limit, perLane, from: [behind] = [''] }) {
       const items: Callback[] = []
@@ -69,6 +75,7 @@ export function createCallbacks(connection: Connection): Callbacks {
       return { items, next: null }
     },
     strike: ({ taskId, generation }) => void remove(taskId, generation),
+    outlive: ({ taskId, callbackUrl }) => void takeAlong(callbackUrl, taskId),
     recall() {
       isExpected = readAny() !== undefined
     },

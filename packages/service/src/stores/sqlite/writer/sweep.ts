@@ -43,8 +43,13 @@ export function sweep(writer: Writer, { finishedBefore, deadBefore, keysBefore, 
   return swept
 }
 
-function forgetTask({ now, lanes, tasks, log, dead, bodies }: Writer, seq: number, status: TaskStatus): void {
-  const { lane, bodyRef } = tasks.identityOf(seq)
+function forgetTask(
+  { now, lanes, tasks, log, dead, bodies, callbacks }: Writer,
+  seq: number,
+  status: TaskStatus,
+): void {
+  const { taskId, lane, bodyRef, callbackUrl } = tasks.identityOf(seq)
+  if (callbackUrl !== null) callbacks.outlive({ taskId, callbackUrl })
   lanes.move(lanes.find(lane)!, status, null)
   if (bodyRef !== null) bodies.use({ tenant: laneOf(lane).tenant, bodyRef }, -1, now)
   dead.remove(seq)
