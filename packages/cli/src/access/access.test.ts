@@ -23,7 +23,10 @@ async function aLockedService(): Promise<{ service: RunningService; asAdmin: rea
   const { exitCode, stdout, stderr } = await service.atTerminal(words)
   assert.equal(exitCode, 0, stderr)
   assert.doesNotMatch(stderr, /wrote/)
-  assert.match(stdout, /^the key is in .*\n\n\S+ may admin\. From now on every request needs a key\.\n$/)
+  assert.match(
+    stdout,
+    /^the key is in .*\n\n\S+ may admin for every tenant\. From now on every request needs a\skey\.\n$/,
+  )
   assert.match(readFileSync(file, 'utf8'), /^swk_[0-9a-f]{16}_\S+\n$/)
   assert.equal(statSync(file).mode & 0o777, 0o600)
   return { service, asAdmin: ['--key-file', file], folder }
@@ -108,7 +111,7 @@ describe('keys', () => {
     const { service, asAdmin } = await aLockedService()
     const line = async (...words: string[]): Promise<string> => {
       const { stdout, stderr } = await service.inPipe([...words, ...asAdmin])
-      assert.match(stderr, /^.*(?:may read; nobody|is taken until|are signed|sign until)/)
+      assert.match(stderr, /^.*(?:may read for tenant default; nobody|is taken until|are signed|sign until)/)
       return stdout
     }
     assert.match(await line('keys', 'create', '--scope', 'read'), /^swk_\S+\n$/)

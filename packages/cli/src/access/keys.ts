@@ -127,11 +127,10 @@ async function create({ client, options, clock, hasKey }: RemoteCall): Promise<A
     ...(expires !== undefined && { expiresAt: expires }),
     ...reasonOf(options),
   })
+  const may = `${made.keyId} may ${made.scopes.join(', ')} for ${made.tenant === undefined ? 'every tenant' : `tenant ${made.tenant}`}`
   return {
     ...answerOnce({ data: made, field: 'key', secret: key, place }),
-    verdict: hasKey
-      ? `${made.keyId} may ${made.scopes.join(', ')}; nobody can show it again.`
-      : `${made.keyId} may ${made.scopes.join(', ')}. From now on every request needs a key.`,
+    verdict: hasKey ? `${may}; nobody can show it again.` : `${may}. From now on every request needs a key.`,
     next: [place === undefined ? 'export SECONDWIND_KEY=…' : tryKey(made, place, options)],
   }
 }

@@ -156,7 +156,7 @@ async function show(call: RemoteCall): Promise<Answer> {
     show: shown,
     next: [
       ...(sample === undefined ? [] : [typed('tasks', 'attempts', sample.taskId)]),
-      ...(sample === undefined || cause.reason === 'lost' ? [] : await probeWith(sample, call)),
+      ...(sample === undefined || isMended(cause) ? [] : await probeWith(sample, call)),
       ...(isMended(cause) || cause.count < 2
         ? []
         : [typed('replay', 'plan', '--cause-id', causeId, ...whoseFlag(cause, call.tenant))]),

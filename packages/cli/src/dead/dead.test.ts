@@ -24,9 +24,18 @@ describe('dead letters', () => {
     assert.match((await atTerminal(['dead', 'causes', '--destination', url])).stderr, /try {2}secondwind dead show /)
   })
 
+  it('of a request that has to be mended are not proposed to be sent again as they are', async () => {
+    const { aTask, client, atTerminal } = await aService()
+    await client.waitFor((await aTask('400')).taskId)
+    const { items } = await client.deadLetters.groups().page()
+    const { stderr } = await atTerminal(['dead', 'show', items[0]!.causeId])
+    assert.match(stderr, /secondwind tasks attempts/)
+    assert.doesNotMatch(stderr, /replay|attempt-now/)
+  })
+
   it('of a paused destination are probed by one attempt that passes the pause; all others follow by a ramp, under a stop rule', async () => {
-    const { aTask, client, url, atTerminal } = await aService()
-    const { taskId } = await aTask('400')
+    const { client, url, atTerminal } = await aService()
+    const { taskId } = await client.tasks.enqueue({ targetUrl: `${url}/_flaky/503`, policy: { maxAttempts: 1 } })
     await client.waitFor(taskId)
     const { items } = await client.deadLetters.groups().page()
     const shown = async (): Promise<string> => (await atTerminal(['dead', 'show', items[0]!.causeId])).stderr

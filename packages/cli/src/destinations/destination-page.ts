@@ -127,9 +127,10 @@ type Resumed = NonNullable<DestinationSettings['resumed']>
 /** As the service has it where nobody says. */
 const USUAL_LAST = 50
 
-/** `paused, for another 25 min: INC-2231`. */
+/** `paused, for another 25 min: INC-2231`. One that is coming back is not shut until then: it is given more. */
 export function sayHold({ reason, until, because }: Hold, now: number): string {
-  const opens = until === undefined ? '' : `, for another ${sayMs(Math.max(0, until - now))}`
+  const says = reason === 'slow-start' ? 'one more at once in' : 'for another'
+  const opens = until === undefined ? '' : `, ${says} ${sayMs(Math.max(0, until - now))}`
   return `${reason}${opens}${because === undefined ? '' : `: ${because}`}`
 }
 

@@ -80,4 +80,22 @@ describe('an operator who names no tenant', () => {
     assert.match(doctor.stdout, /For beta: http:\/\/127\.0\.0\.1:9 is paused until it is resumed/)
     assert.match(doctor.stdout, /secondwind resume http:\/\/127\.0\.0\.1:9 --tenant beta/)
   })
+
+  it('hears after a resume whose pauses go on, and is proposed no order that would end none', async () => {
+    const { client, beta, inPipe } = await withBeta()
+    await client.destinations.pause(DEAD_END, { reason: 'for all' })
+    await beta.destinations.pause(DEAD_END, { reason: 'our own' })
+    const ofBeta = await inPipe(['resume', DEAD_END, '--tenant', 'beta'])
+    assert.match(said(ofBeta), /Your own pause is taken back; .* For all: \S+ is paused until it is resumed\./)
+    assert.doesNotMatch(ofBeta.stderr, /secondwind resume/)
+
+    await beta.destinations.pause(DEAD_END, { reason: 'our own' })
+    const ofAll = await inPipe(['resume', DEAD_END])
+    assert.match(said(ofAll), /Your own pause is taken back; .* For beta: \S+ is paused until it is resumed\./)
+    assert.match(ofAll.stderr, /secondwind resume \S+ --tenant beta/)
+  })
 })
+
+function said({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }): string {
+  return `${stdout}${stderr}`.replaceAll(/\s+/g, ' ')
+}

@@ -8,6 +8,8 @@ export interface StandingOrder {
   readonly setBy: SetBy
   /** The words of the command that takes it back. */
   readonly end: readonly string[]
+  /** Holds for every tenant, and is shown to one: no order of its own ends it. */
+  readonly isOfAll?: true
 }
 
 /** The words that take each back. */
@@ -25,7 +27,7 @@ export function standingOrders(one: Destination, now: number): readonly Standing
   const ofAll = ordersIn(operatorSettings, name, now)
   return [
     ...ordersIn(settings, name, now),
-    ...ofAll.map(order => ({ ...order, what: `For all: ${order.what}` })),
+    ...ofAll.map(order => ({ ...order, what: `For all: ${order.what}`, isOfAll: true as const })),
     ...[one, ...(one.tenants ?? [])].flatMap(({ tenant = '', tenantSettings = {} }) =>
       ordersIn(tenantSettings, destination, now).map(order => ({
         ...order,
@@ -34,6 +36,11 @@ export function standingOrders(one: Destination, now: number): readonly Standing
       })),
     ),
   ]
+}
+
+/** The pauses that go on when whoever asks has taken back its own, as sentences. */
+export function pausesLeft(destination: Destination, now: number): readonly string[] {
+  return standingOrders(destination, now).flatMap(({ what, end }) => (end[0] === 'resume' ? what : []))
 }
 
 function ordersIn({ paused, draining, forced }: DestinationSettings, name: string, now: number): StandingOrder[] {

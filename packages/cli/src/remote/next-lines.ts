@@ -65,6 +65,10 @@ const allowTarget: Lines = (_, { detail }) => {
   return [place === undefined ? 'secondwind serve --help' : typedAnywhere(['serve', '--allow-target', place])]
 }
 
+/** What is too large for a task's own row is uploaded by itself, and named. */
+const uploaded: Lines = ({ typed, options: { body } }) =>
+  typeof body === 'string' && body.startsWith('@') ? [typed('bodies', 'put', body.slice(1))] : []
+
 const replayInTheWay: Lines = ({ typed, args }) => [typed('replay', 'status', String(args[0]))]
 
 /** Whoever has a key already has written it somewhere, and no key is written over another. */
@@ -83,7 +87,7 @@ const NEXT: { readonly [code in ServiceErrorCode]: Lines } = {
   'url-too-long': help,
   'headers-too-large': help,
   'unsupported-media-type': help,
-  'body-too-large': help,
+  'body-too-large': uploaded,
   'batch-too-large': help,
   'key-missing': anotherKey,
   'key-unknown': anotherKey,

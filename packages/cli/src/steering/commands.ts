@@ -4,6 +4,7 @@ import type { Command } from '../command.ts'
 import { given } from '../input/given.ts'
 import { oneOf, readOptions } from '../input/read-options.ts'
 import { sayWhen } from '../output/say-time.ts'
+import { pausesLeft } from '../destinations/standing-orders.ts'
 import { reasonOf } from '../remote/reason.ts'
 import {
   COMING_BACK_OPTIONS,
@@ -62,7 +63,9 @@ const resumeCommand: Command = destinationChange({
       ...comingBackOf(readOptions(options, COMING_BACK_READERS)),
       ...reasonOf(options),
     }),
-  say: destination => {
+  say: (destination, { clock }) => {
+    const left = pausesLeft(destination, clock.now())
+    if (left.length > 0) return `Your own pause is taken back; what others have paused waits on. ${left.join('. ')}.`
     const { rampMs } = destination.settings?.resumed ?? {}
     const rate = hasRateLimit(destination) ? '' : ' That bounds how many are under way at once, not how many a second.'
     return `${nameOf(destination)} is resumed, ${sayRamp(rampMs)}: ${waiting(destination)}.${rate}`

@@ -9,7 +9,7 @@ export function nameOf({ name, destination }: Destination): string {
 /** Where to see what a change has done; before that, how to take back what stands. */
 export function watchIt(destination: Destination, { typed, clock }: RemoteCall): readonly string[] {
   return [
-    ...standingOrders(destination, clock.now()).map(({ end }) => typed(...end)),
+    ...standingOrders(destination, clock.now()).flatMap(({ end, isOfAll }) => (isOfAll ? [] : typed(...end))),
     typed('destinations', 'get', nameOf(destination)),
     typed('series', destination.destination),
   ]

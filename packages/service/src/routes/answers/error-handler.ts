@@ -18,7 +18,7 @@ export type ErrorHandler = (error: unknown, request: FastifyRequest, reply: Fast
 
 export function createErrorHandler(random: Random, lines: RefusalLog): ErrorHandler {
   return (error, request, reply) => {
-    const refusal = refusalOf(error, random)
+    const refusal = refusalOf(error, request, random)
     if (refusal.code !== 'internal-error') return sendRefusal(refusal, request, reply, lines)
     // Of an error of our own making the caller learns nothing: the operator must learn all of it.
     answer(refusal, request, reply)
@@ -51,7 +51,7 @@ export function answerLine({ id, method, routeOptions }: FastifyRequest, reply: 
   }
 }
 
-function refusalOf(error: unknown, random: Random): Refusal {
+function refusalOf(error: unknown, request: FastifyRequest, random: Random): Refusal {
   if (error instanceof Refusal) return error
   if (error instanceof StoreUnavailableError)
     return new Refusal(error.code, { detail: sentence(error.message), headers: comeBackAfter(STORE_WAIT_MS, random()) })
@@ -60,18 +60,27 @@ function refusalOf(error: unknown, random: Random): Refusal {
       detail: sentence(error.message),
       problems: [{ at: 'cursor', is: undefined, say: 'must be the nextCursor of an earlier page of the same list' }],
     })
-  return refusalOfFramework(error as FastifyError)
+  return refusalOfFramework(error as FastifyError, request)
 }
 
-function refusalOfFramework({ validation, validationContext, code }: FastifyError): Refusal {
+function refusalOfFramework({ validation, validationContext, code }: FastifyError, request: FastifyRequest): Refusal {
   if (validation !== undefined) return refusalOfShape({ validation, validationContext })
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(request)
   const known = FRAMEWORK[code]
   return known === undefined ? INTERNAL : new Refusal(known[0], { detail: known[1] })
 }
 
+function tooLarge({ routeOptions: { bodyLimit, url = '' } }: FastifyRequest): Refusal {
+  const instead = url.startsWith('/retry-tasks')
+    ? ' Upload a large body to /bodies, and give the task its bodyRef.'
+    : ''
+  return new Refusal('body-too-large', {
+    detail: `Of the request this operation takes at most ${bodyLimit} bytes; nothing of it was kept.${instead}`,
+  })
+}
+
 /** What the HTTP server finds by itself. */
 const FRAMEWORK: { readonly [code: string]: readonly [code: RefusalCode, detail: string] | undefined } = {
-  FST_ERR_CTP_BODY_TOO_LARGE: ['body-too-large', 'It is longer than this operation takes; nothing of it was kept.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     'unsupported-media-type',
     'Send JSON with content-type: application/json; a batch may be application/x-ndjson.',

@@ -168,7 +168,7 @@ function checkMetadata(metadata: Given['metadata']): Problem[] {
 function refuseLargeBody(body: Uint8Array | null, bodyBytes: number): void {
   if (body !== null && body.length > bodyBytes)
     throw new Refusal('body-too-large', {
-      detail: `The body to send has ${body.length} bytes, ${bodyBytes} are taken.`,
+      detail: `The body to send has ${body.length} bytes, ${bodyBytes} are taken. Upload it to /bodies, and give the task its bodyRef.`,
     })
 }
 
