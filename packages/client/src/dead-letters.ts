@@ -1,6 +1,6 @@
 import { check } from '@secondwind/resilience/rules'
 import type { Call, Caller } from './caller.ts'
-import { refuse } from './check/fields.ts'
+import { DESTINATION, refuse } from './check/fields.ts'
 import { listing, type Listing } from './listing.ts'
 import type { Cause, DeadLetterFilter } from './wire/dead-letter.ts'
 import type { Page } from './wire/page.ts'
@@ -41,5 +41,5 @@ export function deadLettersOf(caller: Caller): DeadLetters {
 
 const FIELDS: { readonly [field in keyof DeadLetterFilter]-?: check.FieldCheck } = {
   causeId: check.text(200),
-  destination: check.text(8_192),
+  destination: DESTINATION,
 }

@@ -1,6 +1,6 @@
 import { check } from '@secondwind/resilience/rules'
 import { onVersion, type Call, type Caller, type ChangeCall } from './caller.ts'
-import { refuse, refuseUnless } from './check/fields.ts'
+import { DESTINATION, refuse, refuseUnless } from './check/fields.ts'
 import { listing, type Listing } from './listing.ts'
 import type {
   Destination,
@@ -81,7 +81,7 @@ const FILTER_FIELDS: { readonly [field in keyof DestinationFilter]-?: check.Fiel
 
 /** Dots alone would lead elsewhere, encoded or not. */
 const NAME: check.FieldCheck = value =>
-  check.text(300)(value) === undefined && !/^\.{1,2}$/.test(String(value))
+  check.text(300)(value) === undefined && DESTINATION(value) === undefined && !/^\.{1,2}$/.test(String(value))
     ? undefined
     : 'a name, or an origin such as https://api.example'
 

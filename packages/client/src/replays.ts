@@ -1,7 +1,7 @@
 import { GIVE_UP_REASONS } from '@secondwind/resilience'
 import { check } from '@secondwind/resilience/rules'
 import { onVersion, type Call, type Caller, type ChangeCall } from './caller.ts'
-import { INSTANT, POLICY_ID, refuse, refuseUnless, TASK_ID, UUID } from './check/fields.ts'
+import { DESTINATION, INSTANT, POLICY_ID, refuse, refuseUnless, TASK_ID, UUID } from './check/fields.ts'
 import { listing, type Listing } from './listing.ts'
 import type { Page } from './wire/page.ts'
 import { REPLAY_STATUSES, type Replay, type ReplayFilter, type ReplayInput, type ReplayStatus } from './wire/replay.ts'
@@ -100,7 +100,7 @@ const INPUT_FIELDS: { readonly [field in keyof ReplayInput]-?: check.FieldCheck 
 }
 
 const FILTER_FIELDS: { readonly [field in keyof ReplayFilter]-?: check.FieldCheck } = {
-  destination: check.text(8_192),
+  destination: DESTINATION,
   causeId: check.text(200),
   reason: check.oneOf(...GIVE_UP_REASONS),
   policyId: POLICY_ID,

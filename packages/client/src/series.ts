@@ -1,6 +1,6 @@
 import { check } from '@secondwind/resilience/rules'
 import type { Call, Caller } from './caller.ts'
-import { INSTANT, refuse } from './check/fields.ts'
+import { DESTINATION, INSTANT, refuse } from './check/fields.ts'
 import type { Series, SeriesAsk } from './wire/series.ts'
 
 export async function readSeries(caller: Caller, ask: SeriesAsk, { signal }: Call): Promise<Series> {
@@ -9,7 +9,7 @@ export async function readSeries(caller: Caller, ask: SeriesAsk, { signal }: Cal
 }
 
 const FIELDS: { readonly [field in keyof SeriesAsk]-?: check.FieldCheck } = {
-  destination: check.text(8_192),
+  destination: DESTINATION,
   resolution: check.oneOf('second', 'minute'),
   from: INSTANT,
   to: INSTANT,

@@ -82,6 +82,29 @@ describe('enqueue', () => {
   })
 })
 
+describe('a destination that is named with a password', () => {
+  it('is neither sent nor repeated, wherever a call takes one', async () => {
+    const { client, server, end } = scriptedClient(['200'])
+    const destination = 'https://user:hunter2@api.example'
+    const calls: readonly (() => Promise<unknown>)[] = [
+      async () => client.destinations.get(destination),
+      async () => client.destinations.pause(destination),
+      async () => client.series({ destination }),
+      async () => client.tasks.list({ destination }).page(),
+      async () => client.deadLetters.list({ destination }).page(),
+      async () => client.deadLetters.groups({ destination }).page(),
+      async () => client.replays.plan({ filter: { destination }, ratePerSecond: 1 }),
+      async () => client.secrets.create({ destination }),
+    ]
+    for (const call of calls) {
+      const error = await end(call()).catch((refused: unknown) => refused)
+      assert.ok(error instanceof InvalidOptionError)
+      assert.doesNotMatch(`${error.message}${JSON.stringify(error.problems)}`, /hunter2/)
+    }
+    assert.equal(server.requests.length, 0)
+  })
+})
+
 describe('what an operator does', () => {
   it('is repeated where twice is once: get, cancel, explain', async () => {
     for (const verb of ['get', 'cancel', 'explain'] as const) {

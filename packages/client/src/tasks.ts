@@ -1,6 +1,6 @@
 import { check } from '@secondwind/resilience/rules'
 import { onVersion, type Call, type Caller, type ChangeCall } from './caller.ts'
-import { IDEMPOTENCY_KEY, INSTANT, POLICY_ID, refuse, refuseUnless, TASK_ID } from './check/fields.ts'
+import { DESTINATION, IDEMPOTENCY_KEY, INSTANT, POLICY_ID, refuse, refuseUnless, TASK_ID } from './check/fields.ts'
 import { problemsOfTask } from './check/task.ts'
 import { enqueueMany, type EnqueueResult } from './enqueue-many.ts'
 import { listing, type Listing } from './listing.ts'
@@ -84,7 +84,7 @@ const STATUSES: { readonly [status in TaskStatus]: true } = {
 
 const FILTER_FIELDS: { readonly [field in keyof TaskFilter]-?: check.FieldCheck } = {
   status: check.oneOf(...Object.keys(STATUSES)),
-  destination: check.text(8_192),
+  destination: DESTINATION,
   policyId: POLICY_ID,
   idempotencyKey: IDEMPOTENCY_KEY,
   createdBy: check.text(100),

@@ -64,6 +64,31 @@ describe('destinations', () => {
   })
 })
 
+describe('a destination that is typed with a password', () => {
+  it('is refused, and not repeated, wherever a command takes one', async () => {
+    const { inPipe } = await aService()
+    const named = 'https://user:hunter2@api.example'
+    for (const words of [
+      ['pause', named],
+      ['resume', named],
+      ['series', named],
+      ['series', '--destination', named],
+      ['destinations', 'get', named],
+      ['destinations', 'limits', named, '--rate', '20/s'],
+      ['tasks', 'list', '--destination', named],
+      ['dead', 'causes', `--destination=${named}`],
+      ['replay', 'plan', '--destination', named, '--rate', '10/s'],
+      ['kill', 'on', '--reason', 'INC-2231', '--scope', `destination=${named}`, '--yes'],
+    ])
+      for (const json of [[], ['--json']]) {
+        const { exitCode, stdout, stderr } = await inPipe([...words, ...json])
+        assert.ok(exitCode === 2 || exitCode === 3, `${words.join(' ')}: ${exitCode} ${stderr}`)
+        assert.match(stderr, /without credentials|such as https:\/\/api\.example/)
+        assert.ok(!`${stdout}${stderr}`.includes('hunter2'), stderr)
+      }
+  })
+})
+
 describe('a destination that failed', () => {
   it('is shown with when and how it did last, what it said, and the task to look at', async () => {
     const { aTask, client, url, atTerminal: type, inPipe } = await aService()

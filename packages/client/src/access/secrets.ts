@@ -1,6 +1,6 @@
 import { check } from '@secondwind/resilience/rules'
 import { onVersion, type Call, type Caller, type ChangeCall } from '../caller.ts'
-import { refuse } from '../check/fields.ts'
+import { DESTINATION, refuse } from '../check/fields.ts'
 import { listing, type Listing } from '../listing.ts'
 import type { RotationInput, Secret, SecretInput, ShownSecret } from '../wire/access.ts'
 import type { Page } from '../wire/page.ts'
@@ -48,6 +48,6 @@ export function secretsOf(caller: Caller): Secrets {
 }
 
 const FIELDS: { readonly [field in keyof SecretInput]-?: check.FieldCheck } = {
-  destination: check.text(8_192),
+  destination: DESTINATION,
   reason: REASON,
 }

@@ -65,6 +65,11 @@ export const IDEMPOTENCY_KEY: check.FieldCheck = value =>
     ? undefined
     : 'a key of 1 to 255 visible ASCII characters, perhaps with spaces between them'
 
+/** Neither an origin nor a name has an `@`: before it stands a password, which is not sent. */
+export const DESTINATION: check.FieldCheck = value =>
+  check.text(8_192)(value) ??
+  (String(value).includes('@') ? 'the origin of a target, such as https://api.example, without credentials' : undefined)
+
 export const POLICY_ID: check.FieldCheck = value =>
   typeof value === 'string' && /^(?!\.{1,2}$)[\w.-]{1,100}$/.test(value)
     ? undefined

@@ -3,7 +3,7 @@ import { check } from '@secondwind/resilience/rules'
 import { anySignal } from '../any-signal.ts'
 import { LONGEST_AWAY_MS, passes } from '../away.ts'
 import type { Call, Caller } from '../caller.ts'
-import { refuse, TASK_ID } from '../check/fields.ts'
+import { DESTINATION, refuse, TASK_ID } from '../check/fields.ts'
 import { ServiceError, UnreachableError } from '../errors.ts'
 import { readJson } from '../read-json.ts'
 import type { EventFilter, EventType, ServiceEvent } from '../wire/event.ts'
@@ -166,7 +166,7 @@ const TYPES: { readonly [type in EventType]: string } = {
 }
 
 const FIELDS: { readonly [field in keyof EventFilter]-?: check.FieldCheck } = {
-  destination: check.text(8_192),
+  destination: DESTINATION,
   taskId: TASK_ID,
   types: value =>
     Array.isArray(value) && value.length > 0 && value.every(type => Object.hasOwn(TYPES, type as string))

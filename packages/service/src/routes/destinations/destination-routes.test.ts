@@ -35,6 +35,33 @@ describe('GET /destinations/{name}', () => {
   })
 })
 
+describe('a destination that is named with a password', () => {
+  const named = 'https://user:hunter2@api.example'
+  const inPath = `/destinations/${encodeURIComponent(named)}`
+  const inQuery = `?destination=${encodeURIComponent(named)}`
+  const filter = { destination: named }
+  const control = { level: 'retries-off', scope: { kind: 'destination', destination: named }, reason: 'a storm' }
+
+  for (const [method, path, body] of [
+    ['GET', inPath],
+    ['POST', `${inPath}/pause`, {}],
+    ['PUT', `${inPath}/settings`, {}],
+    ['GET', `/series${inQuery}`],
+    ['GET', `/events${inQuery}`],
+    ['GET', `/retry-tasks${inQuery}`],
+    ['GET', `/dead-letters${inQuery}`],
+    ['POST', '/replays', { filter, ratePerSecond: 1 }],
+    ['POST', '/controls', control],
+    ['POST', '/secrets', filter],
+  ] as const)
+    it(`is refused and not repeated by ${method} ${path.replace(/\bhttps.*example/, '…')}`, async () => {
+      const { ask } = await serve()
+      const { status, json, text } = await ask(method, path, body && { body })
+      assert.deepEqual([status, json.code, json.problems[0].is], [400, 'invalid-request', '[redacted]'])
+      assert.ok(!text.includes('hunter2'), text)
+    })
+})
+
 describe('orders for one destination', () => {
   it('are all obeyed, however many come at the same moment', async () => {
     const clock = virtualClock()

@@ -2,7 +2,7 @@
 import type { Destination, DestinationSettingsInput, ForceInput, PauseInput, ResumeInput } from '@secondwind/client'
 import type { FastifyInstance, FastifyReply, FastifyRequest, preValidationHookHandler } from 'fastify'
 import { isDeepStrictEqual } from 'node:util'
-import { Type, type TSchema } from 'typebox'
+import type { TSchema } from 'typebox'
 import type { Caller } from '../../access/caller.ts'
 import { storeTimeAt } from '../../stores/store-clock.ts'
 import { isHeldBack, orderedBack, without, type SetBy } from '../../task/destination-settings.ts'
@@ -15,6 +15,7 @@ import { invalid } from '../requests/validation.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { checkComingBack, comingBackOf } from '../schemas/coming-back.ts'
 import * as schemas from '../schemas/destination.ts'
+import { destinationField } from '../schemas/fields.ts'
 import { operation } from '../schemas/operation.ts'
 import { component, parameters } from '../schemas/schema.ts'
 import { changeSettings, type Change } from './change-settings.ts'
@@ -24,12 +25,13 @@ import { showDestination } from './show-destination.ts'
 
 const DESTINATION = component('Destination')
 const PATH = parameters({
-  name: Type.String({
-    minLength: 1,
+  name: {
+    ...destinationField,
     maxLength: 300,
+    'x-takes': 'the name of a destination, or its origin, such as https://api.example, without credentials',
     description: 'The name it was given, or its origin, percent-encoded.',
     examples: ['payments-api'],
-  }),
+  },
 })
 
 interface OneDestination<Body = unknown> {

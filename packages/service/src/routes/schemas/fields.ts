@@ -27,7 +27,9 @@ export const policyIdField: TString = Type.String({
 export const destinationField: TString = Type.String({
   minLength: 1,
   maxLength: 8_192,
-  'x-takes': 'the origin of a target, such as https://api.example',
+  // Neither an origin nor a name has one: before it stands a password, which would be kept and shown.
+  pattern: '^[^@]*$',
+  'x-takes': 'the origin of a target, such as https://api.example, without credentials',
   examples: ['https://api.example'],
 })
 
