@@ -85,6 +85,19 @@ describe('the program', () => {
     assert.deepEqual([error.code, error.next], ['missing-argument', ['secondwind lab tiers --help']])
   })
 
+  it('repeats no key, no signing secret and no password that was typed where none belongs', async () => {
+    const secrets = [`swk_0123456789abcdef_${'s3cr3t-'.repeat(6)}a`, `whsec_${'s3cr3t+'.repeat(6)}a=`]
+    for (const secret of [...secrets, 'https://user:s3cr3t@api.example'])
+      for (const words of [['keys', 'list', secret], ['keys', secret], [secret], ['series', `--${secret}`]])
+        for (const json of [[], ['--json']]) {
+          const { stdout, stderr, exitCode } = await atTerminal([...words, ...json])
+          assert.equal(exitCode, 2, stderr)
+          assert.match(stderr, /\[redacted\]/)
+          assert.ok(!`${stdout}${stderr}`.includes('s3cr3t'), stderr)
+          if (json.length > 0) assert.ok(JSON.parse(stderr))
+        }
+  })
+
   it('proposes a command that needs no noun to whoever has typed one before it', async () => {
     const { stderr, exitCode } = await atTerminal(['destinations', 'pause', 'https://a.test', '--for', '30min'])
     assert.match(stderr, /^error unknown-command .*\n\n {2}pause is a command of its own\.\n/)

@@ -1,4 +1,5 @@
 /** From words to a command, and from its answer, or its failure, to the streams and an exit code. */
+import { redactText } from '@secondwind/client'
 import { CommanderError } from 'commander'
 import type { Answer, Command, GivenOptions } from './command.ts'
 import { EXIT_CODES } from './exit-codes.ts'
@@ -136,10 +137,9 @@ function inAscii(terminal: Terminal): Terminal {
 
 /** On stderr, as words or with `--json` as a document; the exit code that goes with it. */
 export function giveFailure(failure: Failure, words: readonly string[], { tell }: Pick<Terminal, 'tell'>): number {
-  tell(
-    ['--json', '--ndjson'].some(flag => words.includes(flag))
-      ? `${JSON.stringify(failureDocument(failure))}\n`
-      : describeFailure(failure),
-  )
+  const isDocument = ['--json', '--ndjson'].some(flag => words.includes(flag))
+  const said = isDocument ? `${JSON.stringify(failureDocument(failure))}\n` : describeFailure(failure)
+  // What was typed in a wrong place is repeated by whoever cannot read it, the parser included.
+  tell(redactText(said))
   return failure.parts.exitCode
 }

@@ -105,6 +105,14 @@ describe('a call that fails', () => {
     )
   })
 
+  it('has no key in what it says was asked, though one stood in the path', async () => {
+    const key = `swk_0123456789abcdef_${'a'.repeat(43)}`
+    const { client, end } = scriptedClient([refusal(404, 'policy-not-found')])
+    const error = await caught(end(client.policies.get(key)))
+    assert.ok(error instanceof ServiceError)
+    assert.match(error.message, /^GET \/retry-policies\/\[redacted\] was answered with 404/)
+  })
+
   it('says what the task is now, when that stands in the way', async () => {
     const { client, end } = scriptedClient([
       refusal(409, 'wrong-status', { taskId: TASK_ID, taskStatus: 'SUCCEEDED', detail: 'It is SUCCEEDED.' }),

@@ -1,5 +1,6 @@
 import { describeHistory, historyOf, ResilienceError, type Problem } from '@secondwind/resilience'
 import { check } from '@secondwind/resilience/rules'
+import { redactText } from './secrets.ts'
 import type { ProblemCode, ProblemDetails } from './wire/problem.ts'
 import type { TaskStatus } from './wire/task.ts'
 
@@ -36,7 +37,7 @@ export class ServiceError extends ResilienceError<ServiceErrorCode> {
 
   constructor(parts: ServiceErrorParts) {
     const { asked, status, code, detail, problems = [], requestId, retryAfterMs, taskId, taskStatus } = parts
-    super(code, `${asked} was answered with ${status} ${code}: ${detail}${check.sayProblems(problems)}`)
+    super(code, `${redactText(asked)} was answered with ${status} ${code}: ${detail}${check.sayProblems(problems)}`)
     this.status = status
     this.detail = detail
     this.problems = problems
@@ -56,7 +57,7 @@ export class UnreachableError extends ResilienceError<'unreachable'> {
   constructor(asked: string, origin: string, cause: unknown) {
     const history = historyOf(cause)
     const tried = history === undefined ? String(cause) : describeHistory(history)
-    super('unreachable', `${asked} got no answer from ${origin}: ${tried}`, cause)
+    super('unreachable', `${redactText(asked)} got no answer from ${origin}: ${tried}`, cause)
   }
 
   override get name(): string {

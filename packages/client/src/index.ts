@@ -37,7 +37,7 @@ export { ServiceError, UnreachableError, type ServiceErrorCode, type ServiceErro
 export { InvalidOptionError } from '@secondwind/resilience/fetch'
 
 // What may be shown of it
-export { isSecretName, redact, REDACTED, redactProblem } from './secrets.ts'
+export { isSecretName, redact, REDACTED, redactProblem, redactText } from './secrets.ts'
 
 // What goes over the wire
 export { REPLAY_STATUSES } from './wire/replay.ts'

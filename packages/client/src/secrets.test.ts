@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { isSecretName, redact, REDACTED } from './secrets.ts'
+import { isSecretName, redact, REDACTED, redactProblem, redactText } from './secrets.ts'
 
 describe('a name whose value nobody may read', () => {
   for (const name of [
@@ -22,6 +22,46 @@ describe('a name whose value nobody may read', () => {
 
   for (const name of ['content-type', 'Idempotency-Key', 'idempotencyKey', 'x-request-id', 'author', 'keyboard'])
     it(`is not ${name}`, () => assert.ok(!isSecretName(name)))
+})
+
+describe('a text for everybody’s eyes', () => {
+  const key = `swk_0123456789abcdef_${'aZ09_-'.repeat(7)}a`
+  const signing = `whsec_${'aZ09+/'.repeat(7)}a=`
+
+  it('has no key, no signing secret and nothing that stands before a host, wherever they stand in it', () => {
+    for (const secret of [key, signing]) {
+      assert.equal(redactText(secret), REDACTED)
+      assert.equal(redactText(`No policy is called ${secret}.`), `No policy is called ${REDACTED}.`)
+      assert.equal(redactText(`["${secret}","a${secret}"]`), `["${REDACTED}","a${REDACTED}"]`)
+    }
+    assert.equal(redactText('to https://user:p@ss@a.example: no'), `to https://${REDACTED}@a.example: no`)
+    assert.equal(redactText(`GET /bodies/${encodeURIComponent(signing)}`), `GET /bodies/${REDACTED}`)
+  })
+
+  it('has none of one that was cut, by us or by whoever copied it', () => {
+    assert.equal(redactText(key.slice(0, -5)), REDACTED)
+    assert.equal(redactText(signing.slice(0, -5)), REDACTED)
+    assert.equal(redact('field', `${'a'.repeat(80)}${key}`), `${'a'.repeat(80)}${REDACTED}`)
+  })
+
+  it('is else the same: what a key looks like, the id of one, addresses', () => {
+    for (const text of [
+      'swk_…',
+      'whsec_…',
+      '0123456789abcdef',
+      'whsec_rotation',
+      '["https://a.example","ops@b.example"]',
+    ])
+      assert.equal(redactText(text), text)
+  })
+
+  it('is told of a problem, whether its place or its value holds one', () => {
+    assert.deepEqual(redactProblem({ at: key, is: signing, say: 'is unknown' }), {
+      at: REDACTED,
+      is: REDACTED,
+      say: 'is unknown',
+    })
+  })
 })
 
 describe('what is told of a value that is wrong', () => {

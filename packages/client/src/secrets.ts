@@ -21,24 +21,35 @@ export function isSecretName(name: string): boolean {
   return isSecret
 }
 
+/**
+ * What is a secret whatever it is called: a key of ours, a signing secret (Standard Webhooks), and what stands before the host of an
+ * address. Their beginnings count, too: a text may have been cut before it came here.
+ */
+const SECRETS = /swk_[\da-f]{16}_[\w-]+|whsec_[\w+/%-]{16,}={0,2}|(?<=:\/\/)[^\s/"]+(?=@)/gi
+
+/** A text for everybody's eyes: the same, without the secrets that stand somewhere in it. */
+export function redactText(text: string): string {
+  return text.replaceAll(SECRETS, REDACTED)
+}
+
 /** A problem as it may be told: nothing secret in it, and nothing long. */
 export function redactProblem({ at, is, say }: Problem): Problem {
-  return { at: shorten(at), is: redact(at, is), say }
+  return { at: shorten(redactText(at)), is: redact(at, is), say }
 }
 
 /** What stands under this name, as far as it may be shown to whoever reads an error, or its log. */
 export function redact(name: string, value: unknown): unknown {
   if (value === undefined) return undefined
   if (isSecretName(name)) return REDACTED
-  if (typeof value === 'string') return redactText(name, value)
+  if (typeof value === 'string') return redactNamed(name, value)
   // What is in a list or an object may be secret under a name that we do not see from here.
   if (Array.isArray(value)) return `[a list of ${value.length}]`
   return typeof value === 'object' && value !== null ? '[an object]' : value
 }
 
-function redactText(name: string, text: string): string {
+function redactNamed(name: string, text: string): string {
   if (BODY.test(name)) return `[${text.length} characters]`
-  return HEADER.test(name) || CREDENTIALS.test(text) ? REDACTED : shorten(text)
+  return HEADER.test(name) || CREDENTIALS.test(text) ? REDACTED : shorten(redactText(text))
 }
 
 /** A body, or a whole document that came as one text, may hold anything. */

@@ -173,6 +173,41 @@ describe('a service with keys', () => {
     )
   })
 
+  it('repeats neither a key nor a signing secret that came in a wrong place', async () => {
+    const { as, operator: key } = await guarded()
+    const { secret } = (await as('POST', '/secrets', { key, body: {} })).json as { secret: string }
+    for (const text of [key, secret]) {
+      const named = encodeURIComponent(text)
+      const refused = [
+        await as('GET', `/keys?key=${named}`, { key }),
+        await as('GET', `/keys?${named}=1`, { key }),
+        await as('DELETE', `/keys/${named}`, { key }),
+        await as('GET', `/retry-policies/${named}`, { key }),
+        await as('GET', `/destinations/${named}`, { key }),
+        await as('POST', '/retry-tasks', { key, body: { targetUrl: 'https://api.example/', policyId: text } }),
+        await as('POST', '/retry-tasks', { key, body: { targetUrl: 'https://api.example/', [text]: 1 } }),
+      ]
+      for (const { status, text: answered } of refused) {
+        assert.ok(status >= 400 && status < 500, answered)
+        assert.ok(answered.includes('[redacted]'), answered)
+        assert.ok(!answered.includes(text.slice(21)), answered)
+      }
+    }
+  })
+
+  it('gives no key a name that is one, or another secret: every list would show it', async () => {
+    const { as, operator: key } = await guarded()
+    for (const name of [key, `of ${key}`, `whsec_${'a'.repeat(43)}=`, 'https://user:hunter2@api.example']) {
+      const { status, json } = await as('POST', '/keys', { key, body: { scopes: ['read'], name } })
+      assert.equal(status, 400)
+      assert.deepEqual(
+        [json.problems[0].at, json.problems[0].say],
+        ['name', 'must not hold a key or another secret: every list shows it'],
+      )
+      assert.match(json.problems[0].is, /^(?:of )?\[redacted\]$/)
+    }
+  })
+
   it('takes a reason and a name of one line only: a line break would look like a line of somebody else', async () => {
     const { as, operator } = await guarded()
     const bad = ['a\nb', 'a\u001b[2J', '\u009b2J', 'a\u2028b', 'a\u202eb', '\0', 'a'.repeat(501)]

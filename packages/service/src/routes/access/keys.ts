@@ -1,4 +1,5 @@
 import type { Key, KeyInput, RotationInput } from '@secondwind/client'
+import type { Problem } from '@secondwind/resilience'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
@@ -6,6 +7,7 @@ import type { Caller } from '../../access/caller.ts'
 import { MOST_KEYS, type KeyDocument } from '../../access/documents.ts'
 import { overlapped } from '../../access/overlap.ts'
 import { hashOf, newKeyText, writeKey } from '../../access/key-text.ts'
+import { redactText } from '../../secrets.ts'
 import { documentOf, type OperatorRecord } from '../../stores/task-store.ts'
 import { EVERY_TENANT } from '../../task/lane.ts'
 import { Refusal } from '../answers/refusal.ts'
@@ -215,10 +217,14 @@ async function revoke(request: FastifyRequest<OneKey>, context: ApiContext): Pro
 }
 
 /** A key gives no more than its maker has, and the first one must be able to make others. */
-function refuseUnfit({ isOperator = false, scopes, expiresAt }: KeyInput, caller: Caller, context: ApiContext): void {
-  const { keys, wallNow } = context
+function refuseUnfit(input: KeyInput, caller: Caller, { keys, wallNow }: ApiContext): void {
+  const { isOperator = false, scopes, name = '', expiresAt } = input
+  const problems: Problem[] = []
+  if (redactText(name) !== name)
+    problems.push({ at: 'name', is: name, say: 'must not hold a key or another secret: every list shows it' })
   if (expiresAt !== undefined && expiresAt <= wallNow())
-    throw invalid('body', [{ at: 'expiresAt', is: expiresAt, say: 'is past' }])
+    problems.push({ at: 'expiresAt', is: expiresAt, say: 'is past' })
+  if (problems.length > 0) throw invalid('body', problems)
   if (isOperator && !caller.isOperator)
     throw new Refusal('scope-missing', { detail: 'Only an operator can make a key of an operator.' })
   refuseOutlasting({ expiresAt }, caller)

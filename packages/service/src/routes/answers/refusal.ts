@@ -1,7 +1,7 @@
 import type { Problem } from '@secondwind/resilience'
 import { spreadRetryAfterMs } from '@secondwind/resilience/rules'
 import type { TaskStatus } from '../../task/task.ts'
-import { redactProblem } from '../../secrets.ts'
+import { redactProblem, redactText } from '../../secrets.ts'
 
 /** Every way to say no. The code is what programs compare; a title never changes, the detail says what happened here. */
 export const REFUSALS = {
@@ -121,7 +121,7 @@ export function problemDetails(
     type: `/errors#${code}`,
     title: REFUSALS[code].title,
     status,
-    detail,
+    detail: redactText(detail),
     code,
     ...(problems !== undefined && { problems: problems.slice(0, mostProblems).map(redactProblem) }),
     ...(taskId !== undefined && { taskId }),
