@@ -11,7 +11,7 @@
  *  6. What was acknowledged survives `kill -9` at the advertised durability.
  *  7. The same (tenant, idempotencyKey) in its window: exactly one task.
  *  8. Work per call is bounded; counters are kept, never counted.
- *  9. What carries a leave that has ended when its turn comes is not done.
+ *  9. What carries a leave that has ended when its turn comes is not done; leaves are asked in the order of what is done.
  *
  * Every answer carries the store's clock: it alone says what is due, and when a lease ends.
  */

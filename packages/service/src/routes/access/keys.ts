@@ -8,7 +8,7 @@ import { MOST_KEYS, type KeyDocument } from '../../access/documents.ts'
 import { overlapped } from '../../access/overlap.ts'
 import { hashOf, newKeyText, writeKey } from '../../access/key-text.ts'
 import { redactText } from '../../secrets.ts'
-import { documentOf, type OperatorRecord } from '../../stores/task-store.ts'
+import { documentOf, type OperatorRecord, type WriteRecord } from '../../stores/task-store.ts'
 import { EVERY_TENANT } from '../../task/lane.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
@@ -71,7 +71,7 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
         ...(expiresAt !== undefined && { expiresAt }),
         hashes: [{ hash: hashOf(text.secret) }],
       }
-      const written = await storeFor(caller).writeRecord({
+      const key: WriteRecord = {
         kind: 'key',
         id: text.keyId,
         tenant,
@@ -82,10 +82,10 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
           ...lineBy(caller, { tenant, action: 'key.create', subject: text.keyId, reason }),
           details: { scopes, isOperator },
         },
-      })
+      }
+      const written = await keys.write(key, storeFor(caller))
       if (written.kind !== 'written')
         throw new Refusal('too-many', { detail: `There are ${MOST_KEYS} keys already: revoke one that nobody uses.` })
-      await keys.load()
       void reply.code(201).header('etag', etagOf(written.record.version))
       return reply.send({ ...keyView(written.record), key: writeKey(text) })
     },
@@ -142,7 +142,7 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
       refuseOutlasting(document, callerOf(request))
       const { secret } = newKeyText(randomBytes)
       const until = clock.now() + overlapMs
-      const rotated = await replaceRecord(context, request, {
+      const rotated = await replaceRecord(request, {
         what: 'key',
         record,
         document: { ...document, hashes: overlapped({ hash: hashOf(secret) }, document.hashes, until) },
@@ -150,8 +150,8 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
           ...lineBy(callerOf(request), { tenant: record.tenant, action: 'key.rotate', subject: record.id, reason }),
           details: { overlapMs },
         },
+        write: key => keys.write(key, storeFor(callerOf(request))),
       })
-      await keys.load()
       void reply.header('etag', etagOf(rotated.version))
       return reply.send({ ...keyView(rotated), key: writeKey({ keyId: record.id, secret }) })
     },
@@ -200,7 +200,7 @@ async function revoke(request: FastifyRequest<OneKey>, context: ApiContext): Pro
           'No other key could make keys for good: make another operator’s key first, with the scope admin and without an end.',
       })
     const { kind, id, tenant, version: ifVersion } = record
-    const written = await store.writeRecord({
+    const gone: WriteRecord = {
       kind,
       id,
       tenant,
@@ -208,10 +208,9 @@ async function revoke(request: FastifyRequest<OneKey>, context: ApiContext): Pro
       ifVersion,
       ...(isOperators && { fence: { id: OPERATORS_FENCE, ifVersion: fence?.version ?? 0 } }),
       audit: lineBy(callerOf(request), { tenant, action: 'key.revoke', subject: id, reason: request.query.reason }),
-    })
-    if (written.kind !== 'removed') continue
-    await keys.load()
-    return record
+    }
+    const written = await keys.write(gone, store)
+    if (written.kind === 'removed') return record
   }
   throw changedMeanwhile('key')
 }

@@ -1,10 +1,8 @@
 /** A key or a secret by its id: what both have in common. */
 import type { FastifyRequest } from 'fastify'
 import { Type, type TObject } from 'typebox'
-import type { AuditLine, OperatorRecord } from '../../stores/task-store.ts'
+import type { AuditLine, OperatorRecord, WriteRecord, WrittenRecord } from '../../stores/task-store.ts'
 import { Refusal } from '../answers/refusal.ts'
-import type { ApiContext } from '../context.ts'
-import { callerOf } from '../requests/caller.ts'
 import { refuseOtherVersion } from '../requests/if-match.ts'
 import { parameters } from '../schemas/schema.ts'
 
@@ -21,17 +19,17 @@ interface Replacing {
   /** Null: it goes. */
   readonly document: object | null
   readonly audit: AuditLine
+  readonly write: (ask: WriteRecord) => Promise<WrittenRecord>
 }
 
 /** What was read becomes something else, or goes; refused where somebody else was quicker. */
 export async function replaceRecord(
-  { storeFor }: Pick<ApiContext, 'storeFor'>,
   request: FastifyRequest,
-  { what, record, document, audit }: Replacing,
+  { what, record, document, audit, write }: Replacing,
 ): Promise<OperatorRecord> {
   const { kind, id, tenant, version: ifVersion } = record
   refuseOtherVersion(request, record)
-  const written = await storeFor(callerOf(request)).writeRecord({
+  const written = await write({
     kind,
     id,
     tenant,

@@ -139,7 +139,7 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
       const record = await ownSecret(request, context)
       const document = documentOf<SecretDocument>(record)
       const secret = newSecret()
-      const rotated = await replaceRecord(context, request, {
+      const rotated = await replaceRecord(request, {
         what: 'secret',
         record,
         document: { ...document, secrets: overlapped({ secret }, document.secrets, clock.now() + overlapMs) },
@@ -152,6 +152,7 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
           }),
           details: { destination: document.name, overlapMs },
         },
+        write: ask => storeFor(callerOf(request)).writeRecord(ask),
       })
       await secrets.load()
       void reply.header('etag', etagOf(rotated.version))
@@ -179,7 +180,13 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
       const { id: subject, tenant } = record
       const line = { tenant, action: 'secret.delete', subject, reason: request.query.reason } as const
       const audit = { ...lineBy(callerOf(request), line), details: { destination: name } }
-      await replaceRecord(context, request, { what: 'secret', record, document: null, audit })
+      await replaceRecord(request, {
+        what: 'secret',
+        record,
+        document: null,
+        audit,
+        write: ask => storeFor(callerOf(request)).writeRecord(ask),
+      })
       await secrets.load()
       return reply.send(secretView(record))
     },

@@ -38,6 +38,26 @@ export function examineLeave(open: OpenStore): void {
       assert.equal(await store.record(record), undefined)
     })
 
+    it('is done before the one that ended it, or not at all', async () => {
+      const { store, all } = await sit(open)
+      let isShutOut = false
+      const write = (id: string, leave: () => void) => {
+        const audit = { tenant: TENANT, actor: 'any', action: 'any', subject: id }
+        return store.writeRecord({ kind: 'control', id, tenant: TENANT, document: {}, ifVersion: 0, audit }, leave)
+      }
+      const leave = (): void => {
+        if (isShutOut) throw new Error('shut out')
+      }
+      const ids = Array.from({ length: 100 }, (_, n) => `n${n}`)
+      const ends = await Promise.allSettled(
+        ids.map(id => (id === 'n40' ? write(id, () => (isShutOut = true)) : write(id, leave))),
+      )
+      const done = ids.filter((_, n) => ends[n]!.status === 'fulfilled')
+      const lines = (await all(page => store.auditTrail(page))).map(({ subject }) => subject)
+      assert.equal(lines[0], 'n40')
+      assert.deepEqual(lines.toSorted(), done.toSorted())
+    })
+
     it('harms no other that is asked at the same moment', async () => {
       const { store, build } = await sit(open)
       const tasks = [build(), build(), build()]

@@ -123,6 +123,29 @@ describe('calls that wait for the disk', () => {
     assert.deepEqual(await Promise.all(asked), ['busy done', 'busy shut out', 'busy shut out', 'quiet done'])
   })
 
+  it('are asked for it in the order in which they are done: one may end that of all behind it, in its own batch, too', async () => {
+    const { queue, batches } = queueBefore()
+    let isShutOut = false
+    const leave = (): void => {
+      if (isShutOut) throw new Error('shut out')
+    }
+    const told = (name: string, ...asked: Parameters<CommitQueue['ask']>): Promise<string> =>
+      queue.ask(...asked).then(
+        () => `${name} done`,
+        (error: Error) => `${name} ${error.message}`,
+      )
+    const brought = told('brought', 'enqueue', bringing('acme', 1), leave)
+    void queue.ask('cancel', { taskId: 'before' }, leave)
+    void queue.ask('cancel', { taskId: 'it' }, () => (isShutOut = true))
+    const behind = told('behind', 'cancel', { taskId: 'behind' }, leave)
+    assert.deepEqual(await Promise.all([brought, behind]), ['brought shut out', 'behind shut out'])
+    await settled()
+    assert.deepEqual(
+      batches.map(({ calls }) => calls.map(([, ask]) => ask)),
+      [[{ taskId: 'before' }, { taskId: 'it' }]],
+    )
+  })
+
   it('let claims in however many others wait', async () => {
     const { queue, verbs } = queueBefore()
     for (let n = 0; n < 5_000; n++) void queue.ask('get', 'a')
