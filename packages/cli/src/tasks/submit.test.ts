@@ -78,6 +78,15 @@ describe('tasks submit', () => {
     assert.equal((await client.tasks.list().page()).items.length, 1)
   })
 
+  it('is told how much a task may bring along, and proposes to upload what is larger', async () => {
+    const { inPipe, url } = await aService()
+    const file = aFile('x'.repeat(2_000_000))
+    const { exitCode, stderr } = await inPipe(['tasks', 'submit', `${url}/_flaky/200`, '--body', `@${file}`])
+    assert.equal(exitCode, 2)
+    assert.match(stderr.replaceAll(/\s+/g, ' '), /error body-too-large .* at most \d+ bytes; .* its bodyRef\./)
+    assert.match(stderr, new RegExp(`do {3}secondwind bodies put ${file} `))
+  })
+
   it('says at once all that is wrong with its flags, in their words, and hands nothing over', async () => {
     const { inPipe, url, client } = await aService()
     const submit = ['tasks', 'submit', `${url}/_flaky/200`]

@@ -314,7 +314,7 @@ describe('what is ordered for every tenant', () => {
 
   it('is paused again for every tenant when the way back goes wrong for most, or for the only one', async () => {
     const lanes = { breaker: { window: 'consecutive', consecutiveFailures: 1e6 } } as const
-    const { world, by, setForAll } = await setting({ behaviourOf: () => DOWN, lanes })
+    const { world, dispatcher, by, setForAll } = await setting({ behaviourOf: () => DOWN, lanes })
     const rule = { rampMs: 60_000, stopOnFailureRate: 0.5, overLast: 4 }
     await setForAll({ resumed: { ...by, ...rule, isByOperator: true } })
     await world.clock.advance(1_100)
@@ -323,6 +323,8 @@ describe('what is ordered for every tenant', () => {
     const { document } = (await world.store.record({ kind: 'destination', id: laneOfAll(LANE) }))!
     const { paused } = document as DestinationSettings
     assert.deepEqual([paused!.by, paused!.isByOperator], ['system', true])
+    const { reason, isByOperator, isByRule } = dispatcher.view(LANE)!.hold!
+    assert.deepEqual([reason, isByOperator, isByRule], ['paused', true, true])
     const before = world.destinations.seen.length
     await world.enqueueMany(3, { tenant: 'globex' })
     await world.clock.advance(10_000)
