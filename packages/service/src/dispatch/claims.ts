@@ -23,8 +23,8 @@ interface ClaimsOptions {
   readonly onAnswer: (lane: ServedLane, isFull: boolean) => void
   readonly onDoubt: (partition: ServedPartition, claimToken: string) => void
   readonly onLost: (partition: ServedPartition) => void
-  /** The loop's next turn, at once. */
-  readonly turn: () => void
+  /** What was claimed is known, and about to be sent. */
+  readonly onEnd: () => void
 }
 
 /** What one lane asks for in a claim. */
@@ -35,6 +35,8 @@ interface LanePart {
 }
 
 export class Claims {
+  /** Over all partitions. */
+  underWay = 0
   readonly #options: ClaimsOptions
 
   constructor(options: ClaimsOptions) {
@@ -63,7 +65,9 @@ export class Claims {
     const token = newToken()
     const mark = time.mark()
     const claim = { partition: partition.number, steward: partition.token, token, asks: parts.flatMap(asksOf) }
+    this.underWay++
     const answer = await calls.ask(() => store.claim(claim))
+    this.underWay--
     partition.claim = undefined
     const attempts = answer?.kind === 'claimed' ? this.#admit(partition, parts, answer, mark) : []
     partition.cancelled.clear()
@@ -71,8 +75,7 @@ export class Claims {
     if (answer === undefined) this.#options.onDoubt(partition, token)
     else if (answer.kind === 'refused') this.#options.onLost(partition)
     else this.#tell(partition, parts, answer)
-    // The store works on the next claim while these are sent.
-    this.#options.turn()
+    this.#options.onEnd()
     for (const attempt of attempts) attempt.send()
   }
 

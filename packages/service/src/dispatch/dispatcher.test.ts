@@ -324,6 +324,28 @@ describe('claims', () => {
     assert.ok(claims < 60, `${claims} claims for a thousand tasks`)
   })
 
+  it('have what ends meanwhile written right after their answer, so that it is one commit with the next of them', async () => {
+    const asked: [verb: string, at: number][] = []
+    const { world } = await setting({
+      fateOf: (_, verb) => {
+        if (verb === 'claim' || verb === 'settle') asked.push([verb, world.clock.monotonic() - 20_000])
+        return verb === 'claim' ? { ...WELL, afterMs: 40 } : WELL
+      },
+      behaviourOf: () => GOOD,
+    })
+    await world.enqueue()
+    await world.clock.advance(70)
+    // Sent at 40, answered at 90; the claim of the second is under way from 70 until 110.
+    await world.enqueue()
+    await world.clock.advance(100)
+    assert.deepEqual(asked, [
+      ['claim', 0],
+      ['claim', 70],
+      ['settle', 110],
+      ['settle', 160],
+    ])
+  })
+
   it('of one lane keep no other lane of its partition waiting for longer than their answer', async () => {
     const other = neighbourOf(LANE)
     const { world } = await setting({

@@ -42,7 +42,7 @@ export class Loop {
       onAnswer: (lane, isFull) => this.#answered(lane, isFull),
       onDoubt: options.onDoubt,
       onLost: options.onLost,
-      turn: () => this.#turn(),
+      onEnd: () => this.#claimEnded(),
     })
   }
 
@@ -70,10 +70,17 @@ export class Loop {
   #turn(): void {
     this.#isWoken = false
     this.#turns++
-    this.#options.setting.settling.flush()
+    // While a claim is under way, what has ended waits for its answer: with the next one it is a single commit.
+    if (this.#claims.underWay === 0) this.#options.setting.settling.flush()
     for (const lane of this.#touched) this.#look(lane)
     this.#touched.clear()
     if (this.#mayClaim) this.#fill()
+  }
+
+  /** The store works on what comes next while the caller sends what was claimed. */
+  #claimEnded(): void {
+    this.#options.setting.settling.flush()
+    this.#turn()
   }
 
   /** What has ended is written before anything new begins: what is held in memory stays bounded by the slots. */
