@@ -7,7 +7,8 @@
  *     late call is refused; then whatever carries the claim's token was never sent, and is released.
  */
 import { lane as lanes, shares } from '@secondwind/resilience/rules'
-import { laneKey, queueKey } from '../task/lane.ts'
+import { laneKey } from '../task/lane.ts'
+import type { ClaimedTask, Queue } from '../task/task.ts'
 import type { Ask, ClaimAnswer } from '../stores/task-store.ts'
 import { Attempt } from './attempt.ts'
 import type { AttemptSetting } from './attempt-setting.ts'
@@ -31,7 +32,12 @@ interface ClaimsOptions {
 interface LanePart {
   readonly lane: ServedLane
   readonly limit: number
-  readonly portions: readonly Portion<ServedQueue>[]
+  readonly portions: readonly AskedPortion[]
+}
+
+interface AskedPortion extends Portion<ServedQueue> {
+  /** How many came of it. */
+  claimed: number
 }
 
 export class Claims {
@@ -57,7 +63,8 @@ export class Claims {
     const openings = lane.openingsAt(now, lane.leases - lane.asked)
     const portions = portionsOf(lane.queues.values(), openings, lane.asked, time.storeNow())
     for (const { of } of portions) of.hintedAt = Infinity
-    return { lane, limit: lanes.limitAt(lane.policy, lane.state, now), portions }
+    const asked = portions.map(portion => ({ ...portion, claimed: 0 }))
+    return { lane, limit: lanes.limitAt(lane.policy, lane.state, now), portions: asked }
   }
 
   async #claim(partition: ServedPartition, parts: readonly LanePart[]): Promise<void> {
@@ -81,13 +88,14 @@ export class Claims {
 
   /** Those that may start, in the order in which they were due. */
   #admit({ cancelled }: ServedPartition, parts: readonly LanePart[], { tasks }: Claimed, claimedAt: Mark): Attempt[] {
-    const partOf = new Map(parts.map(part => [part.lane.key, part]))
+    const partOf = partFinder(parts)
     return tasks
       .map(task => {
-        const { lane, limit } = partOf.get(laneKey(task))!
+        const { lane, limit, portions } = partOf(task)
         lane.asked--
         lane.starting++
         lane.count(task.queue, 1)
+        portions.find(({ of }) => isSameQueue(of.queue, task.queue))!.claimed++
         const isCancelled = cancelled.has(task.taskId)
         return new Attempt(this.#options.setting, { task, lane, limit, claimedAt, isCancelled })
       })
@@ -101,17 +109,11 @@ export class Claims {
 
   #tell(partition: ServedPartition, parts: readonly LanePart[], answer: Claimed & { readonly now: number }): void {
     const heads = new Map(answer.heads.map(({ lane, queue, dueAt }) => [`${lane} ${queue}`, dueAt]))
-    const claimed = new Map<string, number>()
-    for (const task of answer.tasks) {
-      const name = `${laneKey(task)} ${queueKey(task.queue)}`
-      claimed.set(name, (claimed.get(name) ?? 0) + 1)
-    }
     for (const { lane, portions } of parts) {
       let isFull = false
-      for (const { of: queue, count } of portions) {
-        const name = `${lane.key} ${queue.key}`
-        const dueAt = heads.get(name) ?? null
-        const isFilled = (claimed.get(name) ?? 0) >= count
+      for (const { of: queue, count, claimed } of portions) {
+        const dueAt = heads.get(`${lane.key} ${queue.key}`) ?? null
+        const isFilled = claimed >= count
         if (!isFilled && dueAt !== null && dueAt <= answer.now) isFull = true
         lane.answered(queue, dueAt, isFilled)
       }
@@ -123,6 +125,21 @@ export class Claims {
 }
 
 type Claimed = Extract<ClaimAnswer, { kind: 'claimed' }>
+
+/** Tasks of a lane come one after the other: the part of the last one is mostly that of the next. */
+function partFinder(parts: readonly LanePart[]): (task: ClaimedTask) => LanePart {
+  const byLane = new Map(parts.map(part => [part.lane.key, part]))
+  let last: { readonly of: ClaimedTask; readonly part: LanePart } | undefined
+  return task => {
+    const isLast = last?.of.destination === task.destination && last.of.tenant === task.tenant
+    if (last === undefined || !isLast) last = { of: task, part: byLane.get(laneKey(task))! }
+    return last.part
+  }
+}
+
+function isSameQueue(one: Queue, other: Queue): boolean {
+  return one.kind === other.kind && one.rank === other.rank && one.policyId === other.policyId
+}
 
 function asksOf({ lane, limit, portions }: LanePart): Ask[] {
   return portions.map(({ of, count }) => ({ lane: lane.key, queue: of.key, count, limit }))

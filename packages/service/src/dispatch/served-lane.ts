@@ -23,8 +23,11 @@ export interface ServedQueue extends WaitingQueue {
   notBefore: number
 }
 
-interface Begun extends Pick<Queue, 'kind' | 'policyId'> {
-  count: number
+/** Tasks of one policy that were claimed and have not yet ended. */
+interface Begun {
+  readonly policyId: string
+  first: number
+  retry: number
 }
 
 /** So many are asked for before anything is known of a queue; each answer that brings all of them doubles it. */
@@ -60,7 +63,7 @@ export class ServedLane implements Alarm {
   #state: lanes.LaneState
   /** The reading that it has caught up with. */
   #readings: number
-  /** Claimed and not yet ended, by kind and policy. */
+  /** By policy. */
   readonly #begun = new Map<string, Begun>()
 
   /** Slots that the claim under way may fill. */
@@ -149,10 +152,10 @@ export class ServedLane implements Alarm {
 
   /** A task of this queue was claimed, or what was claimed has ended. */
   count({ kind, policyId }: Queue, by: 1 | -1): void {
-    const name = `${kind} ${policyId}`
-    const begun = this.#begun.get(name)
-    if (begun === undefined) this.#begun.set(name, { kind, policyId, count: by })
-    else if ((begun.count += by) === 0) this.#begun.delete(name)
+    let begun = this.#begun.get(policyId)
+    if (begun === undefined) this.#begun.set(policyId, (begun = { policyId, first: 0, retry: 0 }))
+    begun[kind] += by
+    if (begun.first === 0 && begun.retry === 0) this.#begun.delete(policyId)
   }
 
   trialOf(watch: Watch): Trial {
@@ -171,7 +174,10 @@ export class ServedLane implements Alarm {
 
   #begunIn(scope: QueueScope): number {
     let count = 0
-    for (const begun of this.#begun.values()) if (isInScope(scope, begun)) count += begun.count
+    for (const { policyId, first, retry } of this.#begun.values()) {
+      if (isInScope(scope, { policyId, kind: 'first' })) count += first
+      if (isInScope(scope, { policyId, kind: 'retry' })) count += retry
+    }
     return count
   }
 
