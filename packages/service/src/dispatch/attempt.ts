@@ -90,7 +90,7 @@ export class Attempt implements Alarm {
     this.dueAt = this.#startedElapsed + timeoutMs + GRACE_MS
     ports.clock.arm(this)
     underWay.add(this)
-    ports.events.taskChanged(startOf(this.#task))
+    ports.events.taskChanged(this.#task.tenant, () => startOf(this.#task))
     try {
       const headers = signedHeadersOf(this.#task, { body: request.body, timeoutMs }, ports)
       this.#sending = ports.target.send({ request, headers, timeoutMs })

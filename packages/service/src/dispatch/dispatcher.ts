@@ -28,7 +28,7 @@ import type { DispatchPorts } from './ports.ts'
 import { Remembering } from './remembering.ts'
 import type { ServedLane } from './served-lane.ts'
 import type { ServedPartition } from './served-partition.ts'
-import { Settling } from './settling.ts'
+import { Settling, type LaneName } from './settling.ts'
 import type { SigningSecretsOf } from './signature.ts'
 import { sideBySide } from './side-by-side.ts'
 import { Stewardship } from './stewardship.ts'
@@ -252,9 +252,10 @@ class StoreDispatcher implements Dispatcher, Alarm {
     if (partition !== undefined) this.#listing.hint(partition, hint)
   }
 
-  #settled(key: string, waiting?: { readonly queue: string; readonly dueAt: number }): void {
-    if (waiting !== undefined) this.#hinted({ partition: partitionOf(key), lane: key, ...waiting })
-    const lane = this.#served(key)
+  #settled({ partition, key }: LaneName, waiting?: { readonly queue: string; readonly dueAt: number }): void {
+    if (waiting !== undefined) this.#hinted({ partition: partition.number, lane: key, ...waiting })
+    // As it is served now: the lane that an attempt was started from may have been forgotten, and found anew.
+    const lane = this.#stewardship.partitions.get(partition.number)?.lanes.get(key)
     if (lane === undefined) return
     lane.fullUntil = -Infinity
     this.#remembering.note(lane)

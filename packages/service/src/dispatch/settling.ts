@@ -1,4 +1,4 @@
-import { laneKey, queueKey } from '../task/lane.ts'
+import { laneKey, partitionOf, queueKey } from '../task/lane.ts'
 import type { Settlement } from '../task/settle.ts'
 import { settledOf } from '../task/task-change.ts'
 import type { AttemptRow, ClaimedTask, TaskStatus } from '../task/task.ts'
@@ -23,10 +23,16 @@ export interface Unused extends HeldLease {
   readonly task?: ClaimedTask
 }
 
+/** A lane by its name, and where it belongs: whoever was started from it need not be asked for either. */
+export interface LaneName {
+  readonly key: string
+  readonly partition: { readonly number: number }
+}
+
 interface SettlingOptions {
   readonly ports: DispatchPorts
   /** The store's answer came: leases are free, and what waits again is due then. */
-  readonly onSettled: (lane: string, waiting?: { readonly queue: string; readonly dueAt: number }) => void
+  readonly onSettled: (lane: LaneName, waiting?: { readonly queue: string; readonly dueAt: number }) => void
   /** Something returned to a partition, and nobody knows to which queue. */
   readonly onReturned: (taskId: string) => void
   /** There may be more to send. */
@@ -96,7 +102,8 @@ export class Settling {
     const { next } = settlement
     this.#letGo(settlement)
     const isWaiting = result.kind === 'settled' && result.status === 'PENDING' && next.status === 'PENDING'
-    this.#options.onSettled(laneKey(task), isWaiting ? { queue: queueKey(next.queue), dueAt: next.dueAt } : undefined)
+    const waiting = isWaiting ? { queue: queueKey(next.queue), dueAt: next.dueAt } : undefined
+    this.#options.onSettled(ending.lane ?? laneNameOf(task), waiting)
     if (result.kind === 'settled') this.#tell(ending, result.status)
     else if (settlement.attempt !== undefined) this.#tellOrphan(task, settlement.attempt)
   }
@@ -108,7 +115,7 @@ export class Settling {
     for (const { task, taskId, token } of unused) {
       this.#letGo({ taskId, token })
       if (task === undefined) this.#options.onReturned(taskId)
-      else this.#options.onSettled(laneKey(task), { queue: queueKey(task.queue), dueAt: task.dueAt })
+      else this.#options.onSettled(laneNameOf(task), { queue: queueKey(task.queue), dueAt: task.dueAt })
     }
     return true
   }
@@ -117,15 +124,15 @@ export class Settling {
     if (this.#inHand.get(taskId) === token) this.#inHand.delete(taskId)
   }
 
-  #tell({ task, settlement, lateness }: Ending, status: TaskStatus): void {
+  #tell({ task, settlement, lateness, lane }: Ending, status: TaskStatus): void {
     const { events, time } = this.#ports
     const { attempt, next } = settlement
-    const ofTask = { taskId: task.taskId, lane: laneKey(task), policyId: task.policyId }
+    const ofTask = { taskId: task.taskId, lane: lane?.key ?? laneKey(task), policyId: task.policyId }
     if (attempt !== undefined) {
       const { attemptNumber, durationMs } = attempt
       events.attemptEnded({ ...ofTask, ...endOf(attempt), attemptNumber, durationMs, ...lateness })
     }
-    events.taskChanged(settledOf(task, settlement, status))
+    events.taskChanged(task.tenant, () => settledOf(task, settlement, status))
     if (status === 'PENDING' || status === 'IN_FLIGHT') return
     const { attemptNumber } = next.progress
     const ended = { ...ofTask, status, attemptNumber, ageMs: Math.max(0, time.now() - task.createdAt) }
@@ -136,6 +143,11 @@ export class Settling {
     const ofTask = { taskId: task.taskId, lane: laneKey(task), policyId: task.policyId }
     this.#ports.events.orphan({ ...ofTask, ...endOf(attempt), durationMs: attempt.durationMs })
   }
+}
+
+function laneNameOf(task: ClaimedTask): LaneName {
+  const key = laneKey(task)
+  return { key, partition: { number: partitionOf(key) } }
 }
 
 function endOf({

@@ -127,8 +127,9 @@ export class Upkeep {
     const { calls, store, events, time } = this.#options.ports
     const answer = await calls.read(() => store.get(taskId))
     if (answer?.value === undefined) return
-    const { progress, createdAt } = answer.value
-    events.taskChanged(changeOf(answer.value))
+    const task = answer.value
+    const { tenant, progress, createdAt } = task
+    events.taskChanged(tenant, () => changeOf(task))
     const ofTask = { taskId, lane, policyId: queueOf(queue).policyId, attemptNumber: progress.attemptNumber }
     events.taskEnded({ ...ofTask, status: 'EXHAUSTED', reason: 'deadline', ageMs: Math.max(0, time.now() - createdAt) })
   }

@@ -6,8 +6,8 @@ import type { TaskChange } from '../task/task-change.ts'
 /** What the dispatcher tells of, once it is written: plain data, and nobody's answer is waited for. */
 export interface DispatchEvents {
   attemptEnded(event: AttemptEnded): void
-  /** A task is something else than it was: under way, waiting again, or at its end. */
-  taskChanged(change: TaskChange): void
+  /** A task of this tenant is something else than it was: under way, waiting again, or at its end. What, only who needs it asks. */
+  taskChanged(tenant: string, change: () => TaskChange): void
   taskEnded(event: TaskEnded): void
   /** A lane that had a due task was kept waiting so long by a closed gate. */
   held(event: Held): void
@@ -75,7 +75,7 @@ export interface Orphan extends OfTask, AttemptEnd {
 export function tellAll(listeners: readonly DispatchEvents[]): DispatchEvents {
   return {
     attemptEnded: event => listeners.forEach(listener => listener.attemptEnded(event)),
-    taskChanged: change => listeners.forEach(listener => listener.taskChanged(change)),
+    taskChanged: (tenant, change) => listeners.forEach(listener => listener.taskChanged(tenant, change)),
     taskEnded: event => listeners.forEach(listener => listener.taskEnded(event)),
     held: event => listeners.forEach(listener => listener.held(event)),
     orphan: event => listeners.forEach(listener => listener.orphan(event)),

@@ -12,7 +12,7 @@ export interface Live {
 export function liveEvents({ stream, series }: Live): DispatchEvents {
   return {
     attemptEnded: event => series.attemptEnded(event),
-    taskChanged: change => stream.taskChanged(change),
+    taskChanged: (tenant, change) => stream.taskChanged(tenant, change),
     taskEnded() {},
     held() {},
     orphan() {},

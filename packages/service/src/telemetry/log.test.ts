@@ -103,7 +103,7 @@ describe('events', () => {
     })
     const all = tellAll([listener('1'), listener('2')])
     all.attemptEnded(attempt)
-    all.taskChanged({ ...attempt, tenant: 'default', destination: 'https://api.example', status: 'CANCELLED' })
+    all.taskChanged('default', () => assert.fail('nobody asked what'))
     all.taskEnded({ ...attempt, status: 'CANCELLED', ageMs: 1 })
     all.held({ lane: attempt.lane, reason: 'slots', ms: 1 })
     all.orphan(attempt)

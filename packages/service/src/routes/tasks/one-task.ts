@@ -245,7 +245,7 @@ function sendChanged(
   context: ApiContext,
 ): FastifyReply {
   const { taskId, state } = task
-  context.live.stream.taskChanged(changeOf(task))
+  context.live.stream.taskChanged(task.tenant, () => changeOf(task))
   context.operatorEvents?.taskOperated({ taskId, verb, status: state.status })
   return sendTask(reply, task, context)
 }

@@ -113,7 +113,7 @@ async function enqueueAll(read: readonly Or<NewTask>[], caller: Caller, context:
     try {
       const end = ends[next++]!
       const { task, isNew } = taken(end.task, end.enqueued, random)
-      if (isNew) live.stream.taskChanged(changeOf(task))
+      if (isNew) live.stream.taskChanged(task.tenant, () => changeOf(task))
       return { taskId: task.taskId, isNew }
     } catch (error) {
       return refusalOnly(error)

@@ -68,7 +68,7 @@ export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake:
       const { task, isNew } = taken(end!.task, end!.enqueued, random)
       const view = taskView(task, context)
       void reply.header('etag', etagOf(task.version))
-      if (isNew) live.stream.taskChanged(changeOf(task))
+      if (isNew) live.stream.taskChanged(task.tenant, () => changeOf(task))
       if (!isNew) return reply.header('idempotency-replayed', 'true').send(view)
       void reply.code(201).header('location', `/retry-tasks/${task.taskId}`)
       return reply.send(newTask.keyGiven ? view : { ...view, note: NOTE })

@@ -6,7 +6,7 @@ import { describe, it } from 'vitest'
 import { LOCAL_CALLER } from '../../access/caller.ts'
 import { openMemoryStore } from '../../stores/memory/memory-store.ts'
 import type { TaskStore } from '../../stores/task-store.ts'
-import { aChange, numbered, toldIn } from '../../telemetry/stream/stream.test-kit.ts'
+import { numbered, tellChange, toldIn } from '../../telemetry/stream/stream.test-kit.ts'
 import { guarded } from '../access/guarded.test-kit.ts'
 import { attempt, refusalOf, serve, TASK, type ServeOptions } from '../api.test-kit.ts'
 import { listenTo, type Listening } from './listen.test-kit.ts'
@@ -95,12 +95,12 @@ describe('GET /events', () => {
     const heard: unknown[] = []
     let listening = await listenTo(served.port)
     for (let round = 0; round < 6; round++) {
-      for (const taskId of numbered(5, round * 10)) stream.taskChanged(aChange({ taskId }))
+      for (const taskId of numbered(5, round * 10)) tellChange(stream, { taskId })
       await turn(served, listening)
       heard.push(...listening.heard().map(({ data }) => data['taskId']))
       const id = listening.lastId()
       listening.leave()
-      for (const taskId of numbered(5, round * 10 + 5)) stream.taskChanged(aChange({ taskId }))
+      for (const taskId of numbered(5, round * 10 + 5)) tellChange(stream, { taskId })
       listening =
         round % 2 === 0
           ? await listenTo(served.port, '', { 'last-event-id': id })
@@ -116,7 +116,7 @@ describe('GET /events', () => {
     // Nothing is kept before somebody has listened.
     const first = await listenTo(served.port)
     first.leave()
-    for (const taskId of numbered(10)) served.live.stream.taskChanged(aChange({ taskId }))
+    for (const taskId of numbered(10)) tellChange(served.live.stream, { taskId })
     const old = await listenTo(served.port, '', { 'last-event-id': '5f0c7a1b-3' })
     const foreign = await listenTo(served.port, '', { 'last-event-id': '99999999-3' })
     await turn(served, old)
@@ -133,11 +133,11 @@ describe('GET /events', () => {
     const { stream } = served.live
     const one = await listenTo(served.port, '', { 'x-tenant': 'one' })
     const two = await listenTo(served.port, '?taskId=019a8b1c-5f00-7d3e-9a41-0c2f6e5b7a2a', { 'x-tenant': 'two' })
-    stream.taskChanged(aChange({ tenant: 'one', taskId: '019a8b1c-5f00-7d3e-9a41-0c2f6e5b7a2a' }))
+    tellChange(stream, { tenant: 'one', taskId: '019a8b1c-5f00-7d3e-9a41-0c2f6e5b7a2a' })
     stream.tell({ tenant: 'one', type: 'control', data: { level: 'retries-off' } })
     await turn(served, one)
     const late = await listenTo(served.port, '?since=5f0c7a1b-0', { 'x-tenant': 'two' })
-    stream.taskChanged(aChange({ tenant: 'two', taskId: 'theirs' }))
+    tellChange(stream, { tenant: 'two', taskId: 'theirs' })
     await turn(served, late)
     assert.equal(one.heard().length, 2)
     assert.deepEqual(two.heard(), [])
@@ -157,12 +157,12 @@ describe('GET /events', () => {
     // As much as the buffers of a socket take, and then ten seconds in which nothing is taken.
     const longName = 'd'.repeat(8_000)
     for (let turns = 0; turns < 1_000 && (await connections()) > 0; turns++) {
-      for (const taskId of numbered(8)) live.stream.taskChanged(aChange({ taskId, destination: longName }))
+      for (const taskId of numbered(8)) tellChange(live.stream, { taskId, destination: longName })
       await clock.advance(100)
     }
     assert.equal(await connections(), 0)
     const quick = await listenTo(port)
-    live.stream.taskChanged(aChange({ taskId: 'still' }))
+    tellChange(live.stream, { taskId: 'still' })
     await turn(served, quick)
     assert.deepEqual(
       quick.heard().map(({ data }) => data['taskId']),
@@ -250,7 +250,7 @@ describe('GET /events', () => {
   it('ends when the service stops, and does not keep it from stopping', async () => {
     const served = await serve()
     const listening = await listenTo(served.port)
-    served.live.stream.taskChanged(aChange({ taskId: 'last' }))
+    tellChange(served.live.stream, { taskId: 'last' })
     await served.close()
     await listening.closed
     assert.deepEqual(

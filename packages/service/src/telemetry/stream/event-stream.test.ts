@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
 import type { Listen } from './event-stream.ts'
-import { aChange, Ear, numbered, streaming } from './stream.test-kit.ts'
+import { Ear, numbered, streaming, tellChange } from './stream.test-kit.ts'
 
 describe('a listener', () => {
   it('hears what happens from then on, within a tenth of a second, without the name of its tenant', async () => {
     const { clock, listen, change, stream } = streaming()
     change('before')
     const { ear } = listen()
-    stream.taskChanged(aChange({ status: 'EXHAUSTED', reason: 'attempts', errorCode: 'http-503' }))
+    tellChange(stream, { status: 'EXHAUSTED', reason: 'attempts', errorCode: 'http-503' })
     await clock.advance(100)
     assert.deepEqual(ear.heard, [
       {
@@ -35,8 +35,8 @@ describe('a listener', () => {
       listen({ filter: { taskId: 'two' } }),
       listen({ filter: { types: ['control'] } }),
     ]
-    stream.taskChanged(aChange({ taskId: 'one', destination: 'http://a' }))
-    stream.taskChanged(aChange({ taskId: 'two', destination: 'http://b' }))
+    tellChange(stream, { taskId: 'one', destination: 'http://a' })
+    tellChange(stream, { taskId: 'two', destination: 'http://b' })
     stream.tell({ tenant: 'default', type: 'destination', destination: 'http://b', data: { breaker: 'open' } })
     stream.tell({ tenant: 'default', type: 'control', data: { level: 'dispatch-off' } })
     await clock.advance(100)
@@ -49,8 +49,8 @@ describe('a listener', () => {
   it('hears of its own tenant and no other, nor how much others do; what is for everybody it hears too', async () => {
     const { clock, listen, stream } = streaming()
     const [one, two] = [listen({ tenant: 'one' }), listen({ tenant: 'two' })]
-    for (let n = 0; n < 50; n++) stream.taskChanged(aChange({ tenant: 'one' }))
-    stream.taskChanged(aChange({ tenant: 'two', taskId: 'b' }))
+    for (let n = 0; n < 50; n++) tellChange(stream, { tenant: 'one' })
+    tellChange(stream, { tenant: 'two', taskId: 'b' })
     stream.tell({ type: 'control', data: { level: 'intake-off' } })
     await clock.advance(100)
     assert.equal(one.ear.heard.length, 51)
@@ -307,7 +307,7 @@ describe('more than anybody can read', () => {
     const byBytes = streaming({ bytes: 6_500 })
     for (const { clock, listen, stream } of [byNumber, byBytes]) {
       for (const tenant of ['one', 'two']) listen({ tenant }).leave?.()
-      for (let n = 0; n < 100; n++) stream.taskChanged(aChange({ tenant: n % 2 === 0 ? 'one' : 'two' }))
+      for (let n = 0; n < 100; n++) tellChange(stream, { tenant: n % 2 === 0 ? 'one' : 'two' })
       const { ear } = listen({ tenant: 'two', since: '5f0c7a1b-0' })
       await clock.advance(100)
       const [gap, ...kept] = ear.heard

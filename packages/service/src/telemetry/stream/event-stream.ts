@@ -85,16 +85,18 @@ export class EventStream implements Alarm {
     this.#ofAll = this.#feeds.of(EVERY_TENANT)
   }
 
-  taskChanged(change: TaskChange): void {
-    const event = taskEvent(change, this.#now())
-    this.#feeds.append(this.#feeds.of(change.tenant), event)
-    this.#feeds.append(this.#ofAll, event)
+  /** Tasks change tens of thousands of times a second, mostly unheard: the event is made once somebody keeps it. */
+  taskChanged(tenant: string, change: () => TaskChange): void {
+    let event: StreamEvent | undefined
+    const once = (): StreamEvent => (event ??= taskEvent(change(), this.#now()))
+    this.#feeds.append(this.#feeds.of(tenant), once)
+    this.#feeds.append(this.#ofAll, once)
   }
 
   tell({ tenant, data, ...told }: Told): void {
     const event = { ...told, at: this.#now(), data: tenant === undefined ? data : { tenant, ...data } }
     const feeds = tenant === undefined ? [...this.#feeds.all()] : [this.#feeds.of(tenant), this.#ofAll]
-    for (const feed of feeds) this.#feeds.append(feed, event)
+    for (const feed of feeds) this.#feeds.append(feed, () => event)
   }
 
   /** Whether one more may listen. A tenant has no more places than it leaves free: there is room for the next. */

@@ -10,10 +10,10 @@ describe('a feed', () => {
   it('counts what happens before anybody has listened, and keeps what happens after that', () => {
     const feeds = new Feeds('a', { events: 10, bytes: 10_000 })
     const feed = feeds.of('tenant')
-    for (let n = 0; n < 3; n++) feeds.append(feed, EVENT)
+    for (let n = 0; n < 3; n++) feeds.append(feed, () => EVENT)
     assert.deepEqual([feed.newest, feed.forgotten], [3, 3])
     feeds.hear(feed)
-    for (let n = 0; n < 2; n++) feeds.append(feed, EVENT)
+    for (let n = 0; n < 2; n++) feeds.append(feed, () => EVENT)
     assert.deepEqual([feed.newest, feed.forgotten, feed.eventAt(4)], [5, 3, EVENT])
   })
 
@@ -21,9 +21,9 @@ describe('a feed', () => {
     const feeds = new Feeds('a', { events: 10, bytes: 10_000 })
     const [quiet, loud] = [feeds.of('quiet'), feeds.of('loud')]
     for (const feed of [quiet, loud]) feeds.hear(feed)
-    for (let n = 0; n < 8; n++) feeds.append(quiet, EVENT)
+    for (let n = 0; n < 8; n++) feeds.append(quiet, () => EVENT)
     assert.equal(quiet.events, 8)
-    for (let n = 0; n < 1_000; n++) feeds.append(loud, EVENT)
+    for (let n = 0; n < 1_000; n++) feeds.append(loud, () => EVENT)
     assert.deepEqual([quiet.events, loud.events, quiet.forgotten], [5, 5, 3])
   })
 })
@@ -42,7 +42,7 @@ describe('all feeds', () => {
           for (const feed of all) feeds.hear(feed)
           for (const { tenant, size } of told) {
             const before = all.map(feed => [feed.events, feed.bytes] as const)
-            feeds.append(all[tenant]!, { type: 'task', at: 1, data: { text: 'x'.repeat(size) } })
+            feeds.append(all[tenant]!, () => ({ type: 'task', at: 1, data: { text: 'x'.repeat(size) } }))
             assert.ok(all.reduce((sum, feed) => sum + feed.events, 0) <= events)
             assert.ok(all.reduce((sum, feed) => sum + feed.bytes, 0) <= bytes)
             for (const [at, feed] of all.entries()) {

@@ -42,10 +42,11 @@ export class Feeds {
     this.#heard.add(feed)
   }
 
-  append(feed: Feed, event: StreamEvent): void {
+  /** Of what nobody has ever listened for only the number is kept. */
+  append(feed: Feed, event: () => StreamEvent): void {
     if (!this.#heard.has(feed)) return void feed.newest++
     this.#events++
-    this.#bytes += feed.append(event)
+    this.#bytes += feed.append(event())
     while (this.#hasTooMany || this.#hasTooMuch) {
       const largest = this.#whoGivesWay(feed)
       this.#bytes -= largest.forgetOldest()

@@ -87,8 +87,13 @@ export function streaming(limits: Partial<StreamLimits> = {}, instance = '5f0c7a
       })
       return { ear, leave }
     },
-    change: (...taskIds) => taskIds.forEach(taskId => stream.taskChanged(aChange({ taskId }))),
+    change: (...taskIds) => taskIds.forEach(taskId => tellChange(stream, { taskId })),
   }
+}
+
+export function tellChange(stream: EventStream, parts: Partial<TaskChange> = {}): void {
+  const change = aChange(parts)
+  stream.taskChanged(change.tenant, () => change)
 }
 
 export function aChange(parts: Partial<TaskChange> = {}): TaskChange {
