@@ -6,7 +6,7 @@ import type { AttemptEnded, Held, TaskEnded } from '../telemetry/events.ts'
 import { WELL } from './simulation/faulty-store.test-kit.ts'
 import type { SimulatedProcess } from './simulation/instance.test-kit.ts'
 import type { Behaviour } from './simulation/scripted-target.test-kit.ts'
-import { neighbourOf, World, type WorldOptions } from './simulation/world.test-kit.ts'
+import { World, type WorldOptions } from './simulation/world.test-kit.ts'
 
 const LANE = { tenant: 'acme', destination: 'https://api.example' }
 const KEY = laneKey(LANE)
@@ -306,56 +306,6 @@ describe('tenants and destinations', () => {
     const others = await world.enqueueMany(20)
     await world.clock.advance(1_000)
     for (const task of others) assert.equal(await world.statusOf(task), 'SUCCEEDED')
-  })
-})
-
-describe('claims', () => {
-  it('ask for more at a time, the more a queue gives', async () => {
-    let claims = 0
-    const { world } = await setting({
-      slots: 200,
-      fateOf: (_, verb) => {
-        if (verb === 'claim') claims++
-        return verb === 'claim' ? { ...WELL, afterMs: 20 } : WELL
-      },
-    })
-    await world.enqueueMany(1_000)
-    await world.finish(10_000)
-    assert.ok(claims < 60, `${claims} claims for a thousand tasks`)
-  })
-
-  it('have what ends meanwhile written right after their answer, so that it is one commit with the next of them', async () => {
-    const asked: [verb: string, at: number][] = []
-    const { world } = await setting({
-      fateOf: (_, verb) => {
-        if (verb === 'claim' || verb === 'settle') asked.push([verb, world.clock.monotonic() - 20_000])
-        return verb === 'claim' ? { ...WELL, afterMs: 40 } : WELL
-      },
-      behaviourOf: () => GOOD,
-    })
-    await world.enqueue()
-    await world.clock.advance(70)
-    // Sent at 40, answered at 90; the claim of the second is under way from 70 until 110.
-    await world.enqueue()
-    await world.clock.advance(100)
-    assert.deepEqual(asked, [
-      ['claim', 0],
-      ['claim', 70],
-      ['settle', 110],
-      ['settle', 160],
-    ])
-  })
-
-  it('of one lane keep no other lane of its partition waiting for longer than their answer', async () => {
-    const other = neighbourOf(LANE)
-    const { world } = await setting({
-      fateOf: (_, verb) => (verb === 'claim' ? { ...WELL, afterMs: 300 } : WELL),
-    })
-    await world.enqueue()
-    await world.clock.advance(100)
-    const task = await world.enqueue(other)
-    await world.clock.advance(700)
-    assert.equal(await world.statusOf(task), 'SUCCEEDED')
   })
 })
 

@@ -123,7 +123,7 @@ class StoreDispatcher implements Dispatcher, Alarm {
     this.#settling = new Settling({
       ports,
       onSettled: (lane, waiting) => this.#settled(lane, waiting),
-      onReturned: taskId => this.#listSoon(partitionOfTask(taskId)),
+      onReturned: taskId => this.#listing.soon(this.#stewardship.partitions.get(partitionOfTask(taskId))),
       wake,
     })
     this.#remembering = new Remembering({ ports, onLost })
@@ -225,9 +225,9 @@ class StoreDispatcher implements Dispatcher, Alarm {
   }
 
   async #taken(partition: ServedPartition): Promise<boolean> {
-    const isServed = await this.#listing.open(partition)
-    if (isServed && partition.leaseEnds.length > 0) void this.#upkeep.endLost(partition)
-    return isServed
+    if (!(await this.#listing.open(partition))) return false
+    if (partition.leaseEnds.length > 0) void this.#upkeep.endLost(partition)
+    return true
   }
 
   async #keepHouse(): Promise<void> {
@@ -252,10 +252,13 @@ class StoreDispatcher implements Dispatcher, Alarm {
     if (partition !== undefined) this.#listing.hint(partition, hint)
   }
 
-  #settled({ partition, key }: LaneName, waiting?: { readonly queue: string; readonly dueAt: number }): void {
-    if (waiting !== undefined) this.#hinted({ partition: partition.number, lane: key, ...waiting })
-    // As it is served now: the lane that an attempt was started from may have been forgotten, and found anew.
-    const lane = this.#stewardship.partitions.get(partition.number)?.lanes.get(key)
+  /** The lane that an attempt was started from may have been forgotten, and found anew: it is looked for by its name. */
+  #settled(
+    { partition: { number }, key }: LaneName,
+    waiting?: { readonly queue: string; readonly dueAt: number },
+  ): void {
+    if (waiting !== undefined) this.#hinted({ partition: number, lane: key, ...waiting })
+    const lane = this.#served(key, number)
     if (lane === undefined) return
     lane.fullUntil = -Infinity
     this.#remembering.note(lane)
@@ -267,13 +270,8 @@ class StoreDispatcher implements Dispatcher, Alarm {
     this.#loop.wake()
   }
 
-  #listSoon(number: number): void {
-    const partition = this.#stewardship.partitions.get(number)
-    if (partition !== undefined) partition.listAgainAt = -Infinity
-  }
-
-  #served(key: string): ServedLane | undefined {
-    return this.#stewardship.partitions.get(partitionOf(key))?.lanes.get(key)
+  #served(key: string, partition: number = partitionOf(key)): ServedLane | undefined {
+    return this.#stewardship.partitions.get(partition)?.lanes.get(key)
   }
 
   /** What operators have ordered is known here, perhaps anew. */

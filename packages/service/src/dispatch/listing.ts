@@ -70,6 +70,11 @@ export class Listing {
     return heads
   }
 
+  /** Something stands in one of its queues again, and nobody knows in which. */
+  soon(partition: ServedPartition | undefined): void {
+    if (partition !== undefined) partition.listAgainAt = -Infinity
+  }
+
   hint(partition: ServedPartition, hint: Hint): void {
     if (partition.phase === 'reading') partition.earlyHints.push(hint)
     else if (partition.phase === 'serving') this.#hintLane(partition, hint.lane, hint.queue, hint.dueAt)
