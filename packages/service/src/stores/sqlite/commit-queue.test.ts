@@ -3,13 +3,14 @@ import { describe, it } from 'vitest'
 import { NO_LIMITS } from '../conformance/exam.test-kit.ts'
 import type { Hint } from '../task-store.ts'
 import { createCommitQueue, type CommitQueue } from './commit-queue.ts'
+import type { Keeping } from './file/disk.ts'
 import { NOTHING_YET, type Extent } from './rows/extent.ts'
 import type { NewRow } from './rows/task-rows.ts'
 import type { Batch, Committed } from './writer/commit.ts'
 import type { EnqueueAsk } from './writer/enqueue.ts'
 
 /** A queue in front of a thread that answers when the test says so, and a disk that keeps at once unless it is told to wait. */
-function queueBefore({ keep = async () => {} }: { keep?: () => Promise<void> } = {}) {
+function queueBefore({ keep = async () => {}, keepSoon = keep, hurry = () => {} }: Partial<Keeping> = {}) {
   const batches: Batch[] = []
   const answers: { resolve(committed: Committed): void; reject(error: Error): void }[] = []
   const problems: (string | undefined)[] = []
@@ -23,7 +24,7 @@ function queueBefore({ keep = async () => {} }: { keep?: () => Promise<void> } =
       },
       close: async () => {},
     },
-    disk: { keep },
+    disk: { keep, keepSoon, hurry },
     now: () => now++,
     onHints: heard => hints.push(...heard),
     onWrite: problem => problems.push(problem?.message),
@@ -297,6 +298,39 @@ describe('what was committed', () => {
     waits[0]!.resolve()
     await settled()
     assert.deepEqual(answered, ['cancel', 'get'])
+  })
+
+  it('is kept soon if it only ended attempts, and at once if anybody waits for it', async () => {
+    const asked: string[] = []
+    const noting = (word: string) => async () => void asked.push(word)
+    const { queue, commit } = queueBefore({
+      keep: noting('now'),
+      keepSoon: noting('soon'),
+      hurry: () => asked.push('hurry'),
+    })
+    const committed = async (
+      change: Partial<Committed>,
+      ...calls: Parameters<CommitQueue['ask']>[]
+    ): Promise<string[]> => {
+      for (const [verb, ask] of calls) void queue.ask(verb, ask)
+      await settled()
+      commit(change)
+      await settled()
+      return asked.splice(0)
+    }
+    assert.deepEqual(await committed({}, ['settle', []], ['release', []]), ['soon'])
+    const extent = { newestTask: 7, newestEntry: 7 }
+    assert.deepEqual(
+      await committed({ outcomes: [done([]), claimed(NOTHING_YET)], extent }, ['settle', []], ['claim', CLAIM]),
+      ['soon'],
+    )
+    const beyond = { newestTask: 8, newestEntry: 8 }
+    assert.deepEqual(await committed({ outcomes: [done([]), claimed(beyond)] }, ['settle', []], ['claim', CLAIM]), [
+      'now',
+    ])
+    assert.deepEqual(await committed({}, ['settle', []], ['cancel', { taskId: 'a' }]), ['now'])
+    assert.deepEqual(await committed({ hasWritten: false }, ['get', 'a']), ['hurry'])
+    assert.deepEqual(await committed({ hasWritten: false }, ['settle', []]), [])
   })
 
   it('fails for whoever waits when the disk cannot keep it, and the queue is drained all the same', async () => {

@@ -1,7 +1,7 @@
 import { nextTurn } from '@secondwind/resilience'
 import { laneOf } from '../../task/lane.ts'
 import type { Hint, Leave } from '../task-store.ts'
-import type { Disk } from './file/disk.ts'
+import type { Keeping } from './file/disk.ts'
 import { isWithin, NOTHING_YET, type Extent } from './rows/extent.ts'
 import { TenantTurns } from './tenant-turns.ts'
 import { errorOfFailure } from './threads/thread-end.ts'
@@ -14,7 +14,7 @@ import { FLEET, type AnswerOf, type AskOf, type Verb } from './writer/verbs.ts'
  * Calls that are committed together, and wait for the disk together: all that came since the last commit are in the next
  * one, and one wait serves all commits since the last wait began. A claim does not wait if what it takes is on the disk: it
  * promises nothing to anybody, and the end of the process does not undo it. A loss of power may, and then its tasks are
- * claimed again.
+ * claimed again. What was settled is kept a little later: nobody waits for its answer, and several commits wait together.
  */
 export interface CommitQueue {
   ask<V extends Verb>(verb: V, ask: AskOf<V>, leave?: Leave): Promise<Committing<V>>
@@ -29,7 +29,7 @@ export interface Committing<V extends Verb> {
 
 export interface CommitQueueOptions {
   readonly thread: Thread<Batch, Committed>
-  readonly disk: Pick<Disk, 'keep'>
+  readonly disk: Keeping
   readonly now: () => number
   readonly onHints: (hints: readonly Hint[]) => void
   /** Told of each call that the file or the disk made fail, and after each commit that wrote something and had none. */
@@ -118,9 +118,11 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
       call.verb === 'claim' && outcome.kind === 'done' && hasTakenFrom(keptExtent, outcome.answer as AnswerOf<'claim'>)
     const going = answered.filter(mayGo)
     for (const each of going) answer(each, instant)
-    // Whoever only read has seen what others wrote, and waits with them.
-    if (committed.hasWritten) kept = disk.keep()
     const staying = going.length === 0 ? answered : answered.filter(each => !going.includes(each))
+    const isAwaited = staying.some(({ call }) => !isEnd(call))
+    // Whoever only read has seen what others wrote, and waits with them.
+    if (committed.hasWritten) kept = isAwaited ? disk.keep() : disk.keepSoon()
+    else if (isAwaited) disk.hurry()
     answering = answerKept(committed, staying, instant)
   }
 
@@ -182,6 +184,11 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
       await answering
     },
   }
+}
+
+/** Of an attempt: whoever made it goes on with others. */
+function isEnd({ verb }: Waiting): boolean {
+  return verb === 'settle' || verb === 'release'
 }
 
 /** Whether whoever asked may still; else it is told so, and nothing is done. */

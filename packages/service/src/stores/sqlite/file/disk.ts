@@ -1,14 +1,26 @@
+import { systemClock } from '@secondwind/resilience'
 import { closeSync, fdatasync, openSync } from 'node:fs'
 import { promisify } from 'node:util'
 
 /** Makes what was written survive a loss of power. */
-export interface Disk {
-  /** Resolves when all that was written before is on the disk. */
-  keep(): Promise<void>
+export interface Disk extends Keeping {
   close(): void
 }
 
+/** Each resolves when all that was written before is on the disk. */
+export interface Keeping {
+  /** At once: somebody waits for it. */
+  keep(): Promise<void>
+  /** Soon, or with whoever comes before that and waits: then one wait serves several commits. */
+  keepSoon(): Promise<void>
+  /** Somebody waits for what others keep soon, if anything. */
+  hurry(): void
+}
+
 const sync = promisify(fdatasync)
+
+/** About ten waits for a disk, and a few commits under load. Whoever settles has no more to do with it meanwhile. */
+const SOON_MS = 3
 
 /**
  * The disk under the log that SQLite writes every commit to. SQLite can wait for it at each commit by itself
@@ -17,7 +29,34 @@ const sync = promisify(fdatasync)
  */
 export function openDisk(dataPath: string): Disk {
   const log = openSync(`${dataPath}-wal`, 'r+')
-  return { keep: oneForAll(() => sync(log)), close: () => closeSync(log) }
+  const keep = oneForAll(() => sync(log))
+  return { ...soonOrNow(keep, () => systemClock.sleep(SOON_MS)), close: () => closeSync(log) }
+}
+
+/** What is kept soon goes along with what is kept now, for it was written before. */
+export function soonOrNow(keep: () => Promise<void>, soon: () => Promise<void>): Keeping {
+  let waiting: Soon | undefined
+  const keepNow = (): Promise<void> => {
+    const kept = keep()
+    waiting?.resolve(kept)
+    waiting = undefined
+    return kept
+  }
+  const hurry = (): void => {
+    if (waiting !== undefined) void keepNow()
+  }
+  const waitFor = (): Soon => {
+    let resolve!: Soon['resolve']
+    const own: Soon = { kept: new Promise(settle => (resolve = settle)), resolve }
+    void soon().then(() => void (waiting === own && hurry()))
+    return own
+  }
+  return { keep: keepNow, keepSoon: () => (waiting ??= waitFor()).kept, hurry }
+}
+
+interface Soon {
+  readonly kept: Promise<void>
+  resolve(kept: Promise<void>): void
 }
 
 /**
