@@ -39,8 +39,14 @@ const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]
  */
 function traceOf({ taskId, request }: ClaimedTask, random: Random): string {
   const given = traceparentIn(request.headers)
-  const [, trace = taskId.replaceAll('-', ''), flags = '00'] = (given && TRACEPARENT.exec(given)) || []
-  return `00-${trace}-${hex(random() * 2 ** 32)}${hex((random() * 2 ** 32) | 1)}-${flags}`
+  const known = given === undefined ? null : TRACEPARENT.exec(given)
+  const parent = hex(random() * 2 ** 32) + hex((random() * 2 ** 32) | 1)
+  return known === null ? `00-${digitsOf(taskId)}-${parent}-00` : `00-${known[1]}-${parent}-${known[2]}`
+}
+
+/** Of a UUID, without its dashes. */
+function digitsOf(id: string): string {
+  return id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24)
 }
 
 const TRACEPARENT_LENGTH = 'traceparent'.length

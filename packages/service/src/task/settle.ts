@@ -93,9 +93,9 @@ function exhausted(reason: GiveUpReason, progress: Progress): Next {
 }
 
 function rowOf(task: ClaimedTask, attemptNumber: number, result: AttemptResult): AttemptRow {
-  const { outcome, ...rest } = result
+  const { outcome } = result
   return {
-    ...rest,
+    ...result,
     taskId: task.taskId,
     generation: task.progress.generation,
     attemptNumber,

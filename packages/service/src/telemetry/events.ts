@@ -1,6 +1,6 @@
 import type { GiveUpReason } from '@secondwind/resilience'
 import type { HoldReason } from '../task/lane-view.ts'
-import type { AttemptEnd, TaskStatus } from '../task/task.ts'
+import type { AttemptOutcome, TaskStatus } from '../task/task.ts'
 import type { TaskChange } from '../task/task-change.ts'
 
 /** What the dispatcher tells of, once it is written: plain data, and nobody's answer is waited for. */
@@ -36,7 +36,15 @@ interface OfTask {
   readonly policyId: string
 }
 
-export interface AttemptEnded extends OfTask, AttemptEnd, Lateness {
+/** How an attempt ended; written out field by field, for it is told of thousands of times a second. */
+interface OfEnd {
+  readonly outcome: AttemptOutcome
+  readonly responseStatus?: number | undefined
+  readonly errorCode?: string | undefined
+  readonly errorMessage?: string | undefined
+}
+
+export interface AttemptEnded extends OfTask, OfEnd, Lateness {
   /** The first is 1. */
   readonly attemptNumber: number
   readonly durationMs: number
@@ -55,7 +63,7 @@ export interface Lateness {
 export interface TaskEnded extends OfTask {
   readonly status: Extract<TaskStatus, 'SUCCEEDED' | 'EXHAUSTED' | 'CANCELLED'>
   /** Of a dead letter. */
-  readonly reason?: GiveUpReason
+  readonly reason?: GiveUpReason | undefined
   readonly attemptNumber: number
   /** Since `createdAt`. */
   readonly ageMs: number
@@ -67,7 +75,7 @@ export interface Held {
   readonly ms: number
 }
 
-export interface Orphan extends OfTask, AttemptEnd {
+export interface Orphan extends OfTask, OfEnd {
   readonly durationMs: number
 }
 

@@ -30,10 +30,12 @@ export function passInterim(bytes: Buffer): { readonly rest: Buffer; readonly pa
 /** Nothing at all, or the first bytes of one whose end is still to come. */
 export function mayBecomeInterim(bytes: Buffer): boolean {
   if (bytes.length >= LONGEST_HEAD_BYTES || beginsWith(bytes, UPGRADE)) return false
-  const known = Math.min(bytes.length, HEAD.length)
-  return beginsWith(bytes, HEAD.subarray(0, known))
+  if (bytes.length >= HEAD.length) return beginsWith(bytes, HEAD)
+  return beginsWith(bytes, HEAD.subarray(0, bytes.length))
 }
 
+/** The last byte tells most answers from interim ones, and is looked at for less than it takes to compare them all. */
 function beginsWith(bytes: Buffer, head: Buffer): boolean {
-  return bytes.length >= head.length && head.compare(bytes, 0, head.length) === 0
+  const last = head.length - 1
+  return bytes.length > last && bytes[last] === head[last] && head.compare(bytes, 0, head.length) === 0
 }

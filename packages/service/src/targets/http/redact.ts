@@ -22,9 +22,10 @@ export class Blotter {
   #search: WordSearch | undefined = undefined
 
   constructor(...sent: readonly { readonly [name: string]: string }[]) {
-    this.#secrets = secretsOf(sent)
-    this.#heads = [...new Set(this.#secrets.map(secret => secret.slice(0, SHORTEST_SECRET)))]
-    this.#isBeyond = this.#secrets.reduce((sum, { length }) => sum + length, 0) > MOST_CHARACTERS
+    const secrets = secretsOf(sent)
+    this.#secrets = secrets
+    this.#heads = secrets === NONE ? NONE : [...new Set(secrets.map(secret => secret.slice(0, SHORTEST_SECRET)))]
+    this.#isBeyond = secrets.reduce((sum, { length }) => sum + length, 0) > MOST_CHARACTERS
   }
 
   /** Nothing secret was sent. */
@@ -60,13 +61,13 @@ export class Blotter {
 }
 
 function secretsOf(sent: readonly { readonly [name: string]: string }[]): readonly string[] {
-  const secrets = new Set<string>()
+  let secrets: Set<string> | undefined
   for (const headers of sent)
     for (const name in headers)
       if (isSecretName(name))
         for (const secret of [headers[name]!, ...headers[name]!.split(PARTING)])
-          if (secret.length >= SHORTEST_SECRET) secrets.add(secret)
-  return secrets.size === 0 ? NONE : [...secrets]
+          if (secret.length >= SHORTEST_SECRET) (secrets ??= new Set()).add(secret)
+  return secrets === undefined ? NONE : [...secrets]
 }
 
 const PARTING = /[\s;,="]+/

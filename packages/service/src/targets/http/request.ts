@@ -29,13 +29,22 @@ export function readRequest({ request, headers: own }: Delivery, userAgent: stri
   if (!TOKEN.test(method) || method === 'CONNECT') return { refused: 'the method is none that is sent' }
 
   const headers: string[] = []
-  const add = (name: string, value: string): void => void headers.push(name, value)
-  for (const name in request.headers) if (!Object.hasOwn(own, name.toLowerCase())) add(name, request.headers[name]!)
-  for (const name in own) add(name, own[name]!)
-  const refused = refusalOf(headers)
-  if (refused !== undefined) return { refused }
-
-  if (!hasName(headers, 'user-agent')) headers.push('user-agent', userAgent)
+  let isNamed = false
+  for (const name in request.headers) {
+    const smallName = name.toLowerCase()
+    if (Object.hasOwn(own, smallName)) continue
+    const refused = refusalOf(name, smallName, request.headers[name]!)
+    if (refused !== undefined) return { refused }
+    headers.push(name, request.headers[name]!)
+    isNamed ||= smallName === 'user-agent'
+  }
+  for (const name in own) {
+    const refused = refusalOf(name, name, own[name]!)
+    if (refused !== undefined) return { refused }
+    headers.push(name, own[name]!)
+    isNamed ||= name === 'user-agent'
+  }
+  if (!isNamed) headers.push('user-agent', userAgent)
   const { origin, port, path } = place
   return { wire: { origin, port, options: { path, method, headers, body } } }
 }
@@ -74,17 +83,9 @@ const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
 /** RFC 9110 §5.5: what would end the line, or is no byte, is no part of a value. */
 const BEYOND_VALUE = /[^\t\u0020-\u007E\u0080-\u00FF]/
 
-/** Of a list of names and values, one after the other. */
-function refusalOf(headers: readonly string[]): string | undefined {
-  for (let at = 0; at < headers.length; at += 2) {
-    const [name, value] = [headers[at]!, headers[at + 1]!]
-    if (!TOKEN.test(name)) return 'a header has a name that is none'
-    if (BEYOND_VALUE.test(value)) return `the header ${name} has a value that cannot be sent`
-    if (CONNECTION_HEADERS.has(name.toLowerCase())) return `the header ${name} belongs to the connection`
-  }
+function refusalOf(name: string, smallName: string, value: string): string | undefined {
+  if (!TOKEN.test(name)) return 'a header has a name that is none'
+  if (BEYOND_VALUE.test(value)) return `the header ${name} has a value that cannot be sent`
+  if (CONNECTION_HEADERS.has(smallName)) return `the header ${name} belongs to the connection`
   return undefined
-}
-
-function hasName(headers: readonly string[], wanted: string): boolean {
-  return headers.some((name, at) => at % 2 === 0 && name.toLowerCase() === wanted)
 }
