@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, it, onTestFinished } from 'vitest'
 import { causeIdOf } from '../../cause-id.ts'
+import { newTask } from '../../conformance/tasks.test-kit.ts'
 import { readRowsOfTasks } from '../rows/rows-of-tasks.ts'
+import { newRow } from '../rows/task-rows.ts'
 import { temporaryDirectory } from '../sqlite.test-kit.ts'
 import { createCallbacks } from '../tables/callbacks.ts'
 import { createReplays } from '../tables/replays.ts'
+import { createTasks } from '../tables/tasks.ts'
 import { connect, type Connection } from './connection.ts'
 import { migrate, numberOf } from './migrate.ts'
 import { MIGRATIONS } from './migrations.ts'
@@ -91,6 +94,24 @@ describe('migrations', () => {
       [7, 1],
       [7, 5],
     ])
+  })
+
+  it('leave keys of before where they are, and those that come then are loose behind them', () => {
+    const file = connection()
+    migrate(file, 'path', MIGRATIONS.slice(0, 14))
+    const insert = file.write(`insert into task (seq, task_id, lane_id, queue_id, due_at, policy_id, policy_version,
+      request_hash, target_url, method, headers, created_at, lease_ms, generation, attempt_number, lost_count, started_at,
+      previous_delay_ms, expires_at, idempotency_key) values (?1, ?1, 1, 1, 0, '', 1, '', '', '', '', 0, 0, 1, 0, 0, 0, 0, 0, ?2)`)
+    file.exec(`insert into lane (lane_id, key) values (1, 'acme https://a.example')`)
+    insert(7, 'order-1')
+    file.exec(`insert into idempotency values ('acme order-1', 7)`)
+    migrate(file, 'path')
+    const tasks = createTasks(file)
+    tasks.recall()
+    insert(8, 'order-2')
+    const seqOfKey = (idempotencyKey: string): number | undefined =>
+      tasks.sameAs(newRow(newTask(9, 0, { tenant: 'acme', idempotencyKey })))
+    assert.deepEqual(['order-1', 'order-2', 'order-3'].map(seqOfKey), [7, 8, undefined])
   })
 
   it('leave a file as it was when one of them fails, whichever went well before it', () => {

@@ -18,6 +18,8 @@ export type Migration = string | ((connection: Connection) => void)
  *                            ▲
  *                          filed          which rows of the log are whose, but for the newest
  *
+ *   idempotency: whose the keys are that callers chose, but for the newest
+ *
  *  1. A task's row never changes. Its newest row in `log` says what it is; without one it is as it was accepted.
  *  2. An unfinished task has a row in `due` or one in `lease`, never both; a finished one has neither.
  *  3. Between two attempts in `log` a task has at most one row without an attempt: work per task stays bounded.
@@ -176,6 +178,13 @@ export const MIGRATIONS: readonly Migration[] = [
 
   // An end that is to be told has the address of its task, as long as there is that: whoever has long ones writes them once.
   `update callback set callback_url = '' where task_id in (select task_id from task)`,
+
+  // By key, the tasks up to one of them; the keys of those behind it are found by whoever looks. Each was written at another
+  // place of its table.
+  `
+  alter table store add column keys_filed_up_to integer not null default 0;
+  update store set keys_filed_up_to = (select coalesce(max(seq), 0) from task);
+  `,
 ]
 
 /** Of every file that this version has opened. */

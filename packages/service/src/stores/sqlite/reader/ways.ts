@@ -27,7 +27,12 @@ export function createWays(connection: Connection, direction: Direction): (filte
   const readLane = connection.row<[number]>('select lane_id from lane where key = ?')
   const tenants = createTenants(connection)
   const deadOfCause = wayAlong('dead', 'cause_id = ?')
+  // Those that are not filed by their key yet are some ten thousand tasks: looked through where a key is asked for.
+  const readLoose = connection.rows<[number]>(
+    'select seq from task where seq > (select keys_filed_up_to from store) and idempotency_key = ?',
+  )
   const isKeyed = `seq in (select seq from idempotency where key in (select value from json_each(?))
+    union all select value from json_each(?)
     union all select seq from task where task_id = ? and idempotency_key is null)`
   const ofKey = wayAlong('task', isKeyed)
   const deadOfKey = wayAlong('dead', isKeyed)
@@ -66,8 +71,10 @@ export function createWays(connection: Connection, direction: Direction): (filte
     if (isOfDead && status !== undefined && status !== 'EXHAUSTED') return undefined
     if (causeId !== undefined) return deadOfCause(causeId)
     const owners = tenant === undefined ? tenants() : [tenant]
-    if (key !== undefined)
-      return (isOfDead ? deadOfKey : ofKey)(JSON.stringify(Array.from(owners, owner => keyName(owner, key))), key)
+    if (key !== undefined) {
+      const names = Array.from(owners, owner => keyName(owner, key))
+      return (isOfDead ? deadOfKey : ofKey)(JSON.stringify(names), JSON.stringify(readLoose(key).flat()), key)
+    }
     const { createdFrom = -Infinity, createdTo = Infinity } = filter
     const lanes = destination === undefined ? undefined : lanesOf(destination, owners)
     if (status === 'IN_FLIGHT') return lanes?.length === 0 ? undefined : leased()

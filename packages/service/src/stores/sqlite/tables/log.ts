@@ -5,7 +5,7 @@ import { ATTEMPT_COLUMNS, hasAttempt, NO_ATTEMPT, type AttemptValues } from '../
 import { ROWS_OF_TASK, type RowsOfTasks } from '../rows/rows-of-tasks.ts'
 import { readStandings, type Standing, type StandingOf } from '../rows/standing.ts'
 import { PROGRESS_COLUMNS, type ProgressRow } from '../rows/task-rows.ts'
-import { createFiling } from './filing.ts'
+import { createFiledRows } from './filed-rows.ts'
 
 /** What became of a task by one write. */
 export interface LogEntry {
@@ -64,7 +64,7 @@ export function createLog(connection: Connection, rows: RowsOfTasks, filedTogeth
        (select coalesce(max(value), 0) from json_each(store.swept))) from store`,
   )
   const { loose } = rows
-  const filing = createFiling(connection, loose, filedTogether)
+  const filed = createFiledRows(connection, loose, filedTogether)
   let last = 0
   let added = 0
 
@@ -74,7 +74,7 @@ export function createLog(connection: Connection, rows: RowsOfTasks, filedTogeth
     const attemptId = attemptIdOf(previous)
     if (attemptId !== previous) {
       removeRow(previous)
-      filing.removeRow(seq, previous)
+      filed.removeRow(seq, previous)
     }
     return attemptId
   }
@@ -96,7 +96,7 @@ export function createLog(connection: Connection, rows: RowsOfTasks, filedTogeth
     attemptIdOf,
     remove(seq) {
       remove(seq, rows.looseOf(seq))
-      filing.removeTask(seq)
+      filed.removeTask(seq)
     },
     get newest() {
       return last
@@ -106,12 +106,12 @@ export function createLog(connection: Connection, rows: RowsOfTasks, filedTogeth
       rows.catchUp()
     },
     flush() {
-      filing.file(added)
+      filed.file(added)
       added = 0
     },
     forget() {
       loose.forget()
-      filing.forget()
+      filed.forget()
       added = 0
     },
   }

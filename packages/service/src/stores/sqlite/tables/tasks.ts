@@ -2,15 +2,16 @@ import { laneOf } from '../../../task/lane.ts'
 import { isTaskId } from '../../../task/task-id.ts'
 import type { Connection, Value } from '../file/connection.ts'
 import { bytesOf } from '../rows/bytes.ts'
-import { keyName } from '../rows/key-name.ts'
+import { keyNameIn } from '../rows/key-name.ts'
 import { AT, TASK_COLUMNS, type NewRow, type TaskRow } from '../rows/task-rows.ts'
+import { createKeys } from './keys.ts'
 import type { QueueEntry } from './lanes.ts'
 
 /** What was accepted, and the keys that callers chose. */
 export interface Tasks {
-  /** Takes the task's key for the next number, if the caller chose one; false when somebody has it. */
-  reserveKey(task: NewRow): boolean
-  /** Gives the task the next number; undefined when its id is taken: then its key is free again. */
+  /** Whether nobody has the task's key. */
+  isKeyFree(task: NewRow): boolean
+  /** Gives the task the next number, and its key; undefined when its id is taken. */
   add(task: NewRow, queue: QueueEntry): number | undefined
   /** The task that stands in the way of this one. */
   sameAs(task: NewRow): number | undefined
@@ -21,8 +22,10 @@ export interface Tasks {
   remove(seq: number): void
   /** The number that was used last. */
   readonly newest: number
-  /** Reads which number was used last. */
+  /** Reads which number was used last, and whose the newest keys are. */
   recall(): void
+  flush(): void
+  forget(): void
 }
 
 /** Whose a task is, and what tells a repeated request from another one with the same key. */
@@ -38,14 +41,11 @@ export interface Identity {
   readonly callbackUrl: string | null
 }
 
-export function createTasks(connection: Connection): Tasks {
+export function createTasks(connection: Connection, filedTogether?: number): Tasks {
   const insert = connection.write(
     `insert into task (seq, lane_id, queue_id, due_at, request_hash, ${TASK_COLUMNS})
      values (?, ?, ?, ?, ?${', ?'.repeat(TASK_COLUMNS.split(',').length)}) on conflict (task_id) do nothing`,
   )
-  const insertKey = connection.write('insert into idempotency (key, seq) values (?, ?) on conflict do nothing')
-  const readKey = connection.row<[number]>('select seq from idempotency where key = ?')
-  const deleteKey = connection.write('delete from idempotency where key = ?')
   const readSeq = connection.row<[number]>('select seq from task where task_id = ?')
   const readRow = connection.row<[...TaskRow]>(`select ${TASK_COLUMNS} from task where seq = ?`)
   const readIdentity = connection.row<[string, string, string | null, string, string, string | null, string | null]>(
@@ -53,7 +53,11 @@ export function createTasks(connection: Connection): Tasks {
      from task join lane using (lane_id) where seq = ?`,
   )
   const remove = connection.write('delete from task where seq = ?')
-  const readLast = connection.row<[number | null]>('select max(seq) from task')
+  // A number that keys are filed up to is not used again, or its key would not be found after a start.
+  const readLast = connection.row<[number]>(
+    'select max(keys_filed_up_to, (select coalesce(max(seq), 0) from task)) from store',
+  )
+  const keys = createKeys(connection, filedTogether)
   let last = 0
 
   const seqOf = (taskId: string): number | undefined => readSeq(taskId)?.[0]
@@ -70,44 +74,41 @@ export function createTasks(connection: Connection): Tasks {
   }
 
   return {
-    reserveKey([row, lane]) {
+    isKeyFree([row, lane]) {
       const key = row[AT.idempotencyKey]
-      if (key === null) return readKey(keyNameIn(lane, row[AT.taskId])) === undefined
-      return seqOfNamed(key, lane) === undefined && insertKey(keyNameIn(lane, key), last + 1) === 1
+      if (key === null) return keys.seqOf(keyNameIn(lane, row[AT.taskId])) === undefined
+      return seqOfNamed(key, lane) === undefined && keys.seqOf(keyNameIn(lane, key)) === undefined
     },
     add([row, lane, , dueAt, requestHash], queue) {
       const key = row[AT.idempotencyKey]
       const seq = last + 1
       const values: Value[] = [...row]
       values[AT.body] = bytesOf(row[AT.body])
-      if (insert(seq, queue.lane.laneId, queue.queueId, dueAt, requestHash, ...values) === 0) {
-        if (key !== null) deleteKey(keyNameIn(lane, key))
-        return undefined
-      }
+      if (insert(seq, queue.lane.laneId, queue.queueId, dueAt, requestHash, ...values) === 0) return undefined
+      if (key !== null) keys.add(keyNameIn(lane, key), seq)
       last = seq
       return seq
     },
     sameAs([row, lane]) {
       const key = row[AT.idempotencyKey] ?? row[AT.taskId]
-      return readKey(keyNameIn(lane, key))?.[0] ?? seqOfNamed(key, lane) ?? seqOf(row[AT.taskId])
+      return keys.seqOf(keyNameIn(lane, key)) ?? seqOfNamed(key, lane) ?? seqOf(row[AT.taskId])
     },
     seqOf,
     identityOf,
     row: seq => readRow(seq)!,
     remove(seq) {
       const { idempotencyKey, lane } = identityOf(seq)
-      if (idempotencyKey !== null) deleteKey(keyNameIn(lane, idempotencyKey))
+      if (idempotencyKey !== null) keys.remove(keyNameIn(lane, idempotencyKey))
       remove(seq)
     },
     get newest() {
       return last
     },
     recall() {
-      last = readLast()![0] ?? 0
+      last = readLast()![0]
+      keys.recall(last)
     },
+    flush: () => keys.flush(last),
+    forget: () => keys.forget(),
   }
-}
-
-function keyNameIn(lane: string, key: string): string {
-  return keyName(laneOf(lane).tenant, key)
 }

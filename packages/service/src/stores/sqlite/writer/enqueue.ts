@@ -60,7 +60,7 @@ function takeIn(writer: Writer, task: NewRow): Enqueued | undefined {
   const [row, laneName, queueName, dueAt] = task
   // A lane begins with its first task, not with one that is refused for its id.
   if (lanes.find(laneName) === undefined && tasks.seqOf(row[AT.taskId]) !== undefined) return undefined
-  if (!tasks.reserveKey(task)) return undefined
+  if (!tasks.isKeyFree(task)) return undefined
   const queue = lanes.queueOf(laneName, queueName)
   const seq = tasks.add(task, queue)
   if (seq === undefined) return undefined

@@ -56,13 +56,13 @@ export interface Writer {
 }
 
 export interface WriterOptions {
-  /** So many rows of the log are filed together; as many as is good unless told. */
+  /** So many rows of the log, or keys, are filed together; as many as is good unless told. */
   readonly filedTogether?: number
 }
 
 export function createWriter(connection: Connection, { filedTogether }: WriterOptions = {}): Writer {
   const lanes = createLanes(connection)
-  const tasks = createTasks(connection)
+  const tasks = createTasks(connection, filedTogether)
   const spans = createSpans(connection)
   const leases = createLeases(connection)
   const replays = createReplays(connection)
@@ -119,14 +119,14 @@ export function createWriter(connection: Connection, { filedTogether }: WriterOp
       knows = true
     },
     flush() {
-      for (const part of [lanes, spans, replays, log]) part.flush()
+      for (const part of [lanes, tasks, spans, replays, log]) part.flush()
       if (countChanges()![0] === changesBefore) return false
       writeInstant(this.now)
       return true
     },
     forget() {
       hints.clear()
-      for (const part of [lanes, spans, replays, leases, log]) part.forget()
+      for (const part of [lanes, tasks, spans, replays, leases, log]) part.forget()
       knows = false
     },
   }
