@@ -185,6 +185,9 @@ export const MIGRATIONS: readonly Migration[] = [
   alter table store add column keys_filed_up_to integer not null default 0;
   update store set keys_filed_up_to = (select coalesce(max(seq), 0) from task);
   `,
+
+  // As many as requests are under way: to look through them is cheap, and an index was written by every claim and settle.
+  'drop index if exists lease_end',
 ]
 
 /** Of every file that this version has opened. */
