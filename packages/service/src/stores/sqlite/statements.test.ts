@@ -22,6 +22,7 @@ describe('no statement', () => {
       rows: sql => (statements.push(sql), connection.rows(sql)),
       row: sql => (statements.push(sql), connection.row(sql)),
       write: sql => (statements.push(sql), connection.write(sql)),
+      change: sql => (statements.push(sql), connection.change(sql)),
     }
     createWriter(noting)
     const rows = readRowsOfTasks(noting)

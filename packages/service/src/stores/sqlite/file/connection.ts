@@ -8,8 +8,10 @@ export interface Connection {
   rows<Row>(sql: string): (...values: Value[]) => Row[]
   /** A statement that answers with one row at most. */
   row<Row>(sql: string): (...values: Value[]) => Row | undefined
-  /** A statement that writes, and answers with the number of rows that it changed. */
-  write(sql: string): (...values: Value[]) => number
+  /** A statement that writes. */
+  write(sql: string): (...values: Value[]) => void
+  /** The same, and answers with the number of rows that it changed, which costs more. */
+  change(sql: string): (...values: Value[]) => number
   exec(sql: string): void
   isTransaction(): boolean
   close(): void
@@ -38,6 +40,11 @@ export function connect(path: string, { readOnly = false, busyTimeoutMs }: Conne
       return (...values) => statement.get(...values) as Row | undefined
     },
     write: sql => {
+      const statement = prepare(sql)
+      // There is no row to get; `run` would make an object to say what it changed.
+      return (...values) => void statement.get(...values)
+    },
+    change: sql => {
       const statement = prepare(sql)
       return (...values) => Number(statement.run(...values).changes)
     },

@@ -16,7 +16,7 @@ export function createAudit(connection: Connection): Audit {
   const oldest = connection.rows<[auditId: number, at: number]>(
     'select audit_id, at from audit where audit_id > 0 order by audit_id limit ?',
   )
-  const remove = connection.write('delete from audit where audit_id <= ?')
+  const remove = connection.change('delete from audit where audit_id <= ?')
   return {
     add({ tenant, actor, action, subject, reason, details }, at) {
       insert(at, tenant, actor, action, subject, reason ?? null, details === undefined ? null : JSON.stringify(details))

@@ -51,9 +51,9 @@ export function createBodies(connection: Connection): Bodies {
       insert(tenant, bodyRef, sizeBytes, contentType, location, createdAt)
       count(tenant, sizeBytes)
     },
-    move: ({ tenant, bodyRef, location, contentType }, at) => void move(location, contentType, at, tenant, bodyRef),
+    move: ({ tenant, bodyRef, location, contentType }, at) => move(location, contentType, at, tenant, bodyRef),
     bytesOf: tenant => readTotal(tenant)?.[0] ?? 0,
-    use: ({ tenant, bodyRef }, tasks, at) => void use(tasks, at, tenant, bodyRef),
+    use: ({ tenant, bodyRef }, tasks, at) => use(tasks, at, tenant, bodyRef),
     unused: ({ unusedBefore, limit }) => unused(unusedBefore, limit).map(bodyOf),
     remove({ tenant, bodyRef, sizeBytes }) {
       remove(tenant, bodyRef)

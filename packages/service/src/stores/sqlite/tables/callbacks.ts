@@ -74,8 +74,8 @@ export function createCallbacks(connection: Connection): Callbacks {
       }
       return { items, next: null }
     },
-    strike: ({ taskId, generation }) => void remove(taskId, generation),
-    outlive: ({ taskId, callbackUrl }) => void takeAlong(callbackUrl, taskId),
+    strike: ({ taskId, generation }) => remove(taskId, generation),
+    outlive: ({ taskId, callbackUrl }) => takeAlong(callbackUrl, taskId),
     recall() {
       isExpected = readAny() !== undefined
     },

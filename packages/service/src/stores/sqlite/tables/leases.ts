@@ -97,7 +97,7 @@ export function createLeases(connection: Connection): Leases {
     walk: (partition, behind, limit) => walk(partition, ...behind, limit).map(entryOf),
     ended: (partition, now, limit) => readEnded(partition, now, limit).map(entryOf),
     ofToken: (partition, token) => readOfToken(partition, token).map(([taskId]) => taskId),
-    endAll: now => void endAll(now),
+    endAll: now => endAll(now),
     forget: () => remembered.clear(),
   }
 }

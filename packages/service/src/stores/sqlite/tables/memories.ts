@@ -13,7 +13,7 @@ export function createMemories(connection: Connection): Memories {
   )
   const remove = connection.write('delete from memory where partition = ? and lane = ?')
   return {
-    write: (partition, lane, memory) => void write(partition, lane, memory),
-    remove: (partition, lane) => void remove(partition, lane),
+    write: (partition, lane, memory) => write(partition, lane, memory),
+    remove: (partition, lane) => remove(partition, lane),
   }
 }

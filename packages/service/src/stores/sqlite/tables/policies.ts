@@ -34,6 +34,6 @@ export function createPolicies(connection: Connection): Policies {
     },
     count: tenant => count(tenant)![0],
     write: ({ tenant, policyId, version, document, createdAt }) =>
-      void insert(tenant, policyId, version, JSON.stringify(document), createdAt),
+      insert(tenant, policyId, version, JSON.stringify(document), createdAt),
   }
 }

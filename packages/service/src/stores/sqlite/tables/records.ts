@@ -38,6 +38,6 @@ export function createRecords(connection: Connection): Records {
     write({ kind, id, tenant, version, document, createdAt, changedAt }) {
       write(kind, id, tenant, version, JSON.stringify(document), createdAt, changedAt)
     },
-    remove: ({ kind, id }) => void remove(kind, id),
+    remove: ({ kind, id }) => remove(kind, id),
   }
 }

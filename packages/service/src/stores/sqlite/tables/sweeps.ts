@@ -23,7 +23,7 @@ export function createSweeps(connection: Connection): Sweeps {
   )
   return {
     cursors: () => JSON.parse(readCursors()![0]) as SweepCursors,
-    keepCursors: cursors => void writeCursors(JSON.stringify(cursors)),
+    keepCursors: cursors => writeCursors(JSON.stringify(cursors)),
     walk: (behind, { before, limit }) =>
       walk(behind, limit).flatMap(([logId, seq, status, at]) => (at < before ? [[logId, seq, status]] : [])),
   }

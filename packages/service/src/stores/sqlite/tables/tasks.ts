@@ -42,7 +42,7 @@ export interface Identity {
 }
 
 export function createTasks(connection: Connection, filedTogether?: number): Tasks {
-  const insert = connection.write(
+  const insert = connection.change(
     `insert into task (seq, lane_id, queue_id, due_at, request_hash, ${TASK_COLUMNS})
      values (?, ?, ?, ?, ?${', ?'.repeat(TASK_COLUMNS.split(',').length)}) on conflict (task_id) do nothing`,
   )

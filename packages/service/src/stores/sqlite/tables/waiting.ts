@@ -46,7 +46,7 @@ export function createWaiting(connection: Connection): Waiting {
     'select queue_id, due_at from due where queue_id > ? and queue_id < ? order by queue_id, due_at limit 1',
   )
   return {
-    add: (queueId, row) => void insert(queueId, ...row),
+    add: (queueId, row) => insert(queueId, ...row),
     take(queueId, { now, count }) {
       const rows = readDue(queueId, now, count)
       const last = rows.at(-1)
@@ -54,7 +54,7 @@ export function createWaiting(connection: Connection): Waiting {
       return rows
     },
     find: read,
-    remove: (queueId, dueAt, seq) => void remove(queueId, dueAt, seq),
+    remove: (queueId, dueAt, seq) => remove(queueId, dueAt, seq),
     firstAt: queueId => readFirst(queueId)?.[0] ?? null,
     walk: (queueId, behind, limit) => walk(queueId, ...behind, limit),
     nextQueue(partition, behind) {
