@@ -22,7 +22,7 @@ export function createFiledRows(connection: Connection, loose: LooseRows, togeth
     inOrder() {
       const order = new Float64Array(together)
       for (let at = 0; at < together; at++) order[at] = loose.taskOf(loose.filedUpTo + 1 + at) * together + at
-      return order.toSorted()
+      return order.toSorted().values()
     },
     fileOne(place) {
       const seq = Math.floor(place / together)

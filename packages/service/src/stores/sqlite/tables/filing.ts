@@ -3,7 +3,7 @@ export interface Lots<Item> {
   /** Whether enough of it lies loose. */
   isFull(): boolean
   /** The oldest lot, in the order of its table. */
-  inOrder(): ArrayLike<Item>
+  inOrder(): Iterator<Item>
   fileOne(item: Item): void
   /** All of the lot is in its table. */
   end(): void
@@ -20,22 +20,18 @@ export interface Filing {
 const FILED_FOR_EACH_ADDED = 2
 
 export function createFiling<Item>(lots: Lots<Item>): Filing {
-  let order: ArrayLike<Item> | undefined
-  let next = 0
+  let order: Iterator<Item> | undefined
   return {
     file(added) {
-      let most = FILED_FOR_EACH_ADDED * added
-      while (most > 0 && (order !== undefined || lots.isFull())) {
-        if (order === undefined) {
-          order = lots.inOrder()
-          next = 0
+      for (let left = FILED_FOR_EACH_ADDED * added; left > 0; left--) {
+        if (order === undefined && !lots.isFull()) return
+        order ??= lots.inOrder()
+        const next = order.next()
+        if (next.done !== true) lots.fileOne(next.value)
+        else {
+          lots.end()
+          order = undefined
         }
-        const end = Math.min(next + most, order.length)
-        most -= end - next
-        while (next < end) lots.fileOne(order[next++]!)
-        if (next < order.length) return
-        lots.end()
-        order = undefined
       }
     },
     forget() {

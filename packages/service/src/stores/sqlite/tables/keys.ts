@@ -1,6 +1,7 @@
 import type { Connection } from '../file/connection.ts'
 import { keyNameIn } from '../rows/key-name.ts'
 import { createFiling } from './filing.ts'
+import { SortedRuns } from './sorted-runs.ts'
 
 /**
  * The keys that callers chose, and whose they are. Most are random: put into their table as they come, each would be written
@@ -27,6 +28,9 @@ export interface Keys {
  */
 const FILED_TOGETHER = 16_384
 
+/** Of two thousand each: to sort one takes less than a millisecond, to sort a whole lot ten. */
+const RUNS = 8
+
 /** All of them at once would be the largest thing in the memory of a process that has just started. */
 const READ_TOGETHER = 1_000
 
@@ -41,41 +45,44 @@ export function createKeys(connection: Connection, together: number = FILED_TOGE
     `select seq, idempotency_key, lane.key from task join lane using (lane_id)
      where seq > ? and idempotency_key is not null order by seq limit ${READ_TOGETHER}`,
   )
-  /** The oldest first. */
   const loose = new Map<string, number>()
+  const newRuns = (): SortedRuns => new SortedRuns(Math.ceil(together / RUNS))
+  /** The names of those that no lot has yet. */
+  let names = newRuns()
   let isRead = false
   let filedUpTo = 0
   let upTo = 0
+  let lotUpTo = 0
 
+  const add = (name: string, seq: number): void => {
+    loose.set(name, seq)
+    names.add(name)
+  }
   // When somebody asks for one, and not at the start: what goes on without keys, goes on where their tasks are damaged.
   const readAll = (): void => {
     filedUpTo = readFiledUpTo()![0]
     for (let rows = readLoose(filedUpTo); rows.length > 0; rows = readLoose(rows.at(-1)![0]))
-      for (const [seq, key, lane] of rows) loose.set(keyNameIn(lane, key), seq)
+      for (const [seq, key, lane] of rows) add(keyNameIn(lane, key), seq)
     isRead = true
   }
-
-  const oldestLot = (): string[] => {
-    const names: string[] = []
-    for (const [name, seq] of loose) {
-      if (seq > filedUpTo + together) break
-      names.push(name)
-    }
-    return names
-  }
-  // In lots of tasks, with keys or without: however few have one, a start reads no more of them.
   const filing = createFiling<string>({
+    // By the number of tasks, with keys or without: however few have one, no more tasks are read to find them again.
     isFull: () => upTo - filedUpTo >= together,
-    inOrder: () => oldestLot().toSorted((one, other) => (one < other ? -1 : 1)),
+    inOrder() {
+      lotUpTo = upTo
+      const lot = names
+      names = newRuns()
+      return lot.inOrder()
+    },
     fileOne(name) {
       const seq = loose.get(name)
-      // It may have been removed since they were put in order, and then be another's.
-      if (seq === undefined || seq > filedUpTo + together) return
+      // It may have been removed since it came, and then be another's.
+      if (seq === undefined || seq > lotUpTo) return
       insert(name, seq)
       loose.delete(name)
     },
     end() {
-      filedUpTo += together
+      filedUpTo = lotUpTo
       keep(filedUpTo)
     },
   })
@@ -84,7 +91,7 @@ export function createKeys(connection: Connection, together: number = FILED_TOGE
       if (!isRead) readAll()
       return loose.get(name) ?? read(name)?.[0]
     },
-    add: (name, seq) => void loose.set(name, seq),
+    add,
     remove(name) {
       loose.delete(name)
       remove(name)
@@ -96,6 +103,7 @@ export function createKeys(connection: Connection, together: number = FILED_TOGE
     },
     forget() {
       loose.clear()
+      names = newRuns()
       isRead = false
       filing.forget()
     },
