@@ -78,12 +78,13 @@ export function createLog(connection: Connection, rows: RowsOfTasks, filedTogeth
     }
     return attemptId
   }
-  const append = ({ progress, attempt = NO_ATTEMPT, ...entry }: LogEntry): number => {
+  const append = (entry: LogEntry): number => {
     const logId = ++last
-    const { seq, at, status, reason, queueId, dueAt, version, token, settledAs, previous } = entry
+    const { seq, at, status, reason, queueId, dueAt, version, token, settledAs, previous, progress } = entry
+    const { attempt = NO_ATTEMPT } = entry
     const attemptId = hasAttempt(attempt) ? logId : carriedOn(seq, previous)
-    const head = [logId, seq, at, status, reason, queueId, dueAt, version, token, settledAs, attemptId] as const
-    insert(...head, ...progress, ...attempt)
+    const standing = [logId, seq, at, status, reason, queueId, dueAt, version, token, settledAs, attemptId] as const
+    insert(...standing, ...progress, ...attempt)
     loose.add(logId, seq)
     added++
     return logId

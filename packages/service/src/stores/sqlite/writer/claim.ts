@@ -44,7 +44,7 @@ interface Claimer extends Pick<Claim, 'token' | 'steward'> {
   readonly taken: { -readonly [field in keyof Extent]: Extent[field] }
 }
 
-function claimFrom(writer: Writer, queue: QueueEntry, ask: Ask, { taken, ...claimer }: Claimer): HeldRow[] {
+function claimFrom(writer: Writer, queue: QueueEntry, ask: Ask, { taken, token, steward }: Claimer): HeldRow[] {
   const { now, lanes, waiting, leases, replays, tasks } = writer
   const { queueId, lane } = queue
   const count = Math.min(ask.count, ask.limit - lane.tasks.IN_FLIGHT)
@@ -54,9 +54,19 @@ function claimFrom(writer: Writer, queue: QueueEntry, ask: Ask, { taken, ...clai
     const taskId = row[AT.taskId]
     taken.newestTask = Math.max(taken.newestTask, seq)
     taken.newestEntry = Math.max(taken.newestEntry, state)
-    const endsAt = now + row[AT.leaseMs]
-    const place = { seq, taskId, queueId, dueAt, state }
-    const lease = { ...place, ...claimer, claimedAt: now, endsAt, version: version + 1, cancelRequested: false }
+    const lease: LeaseEntry = {
+      seq,
+      taskId,
+      token,
+      claimedAt: now,
+      endsAt: now + row[AT.leaseMs],
+      queueId,
+      dueAt,
+      state,
+      version: version + 1,
+      cancelRequested: false,
+      steward,
+    }
     leases.add(lease, lane.partition)
     lanes.move(lane, 'PENDING', 'IN_FLIGHT')
     const held = heldRow(writer, row, lease)

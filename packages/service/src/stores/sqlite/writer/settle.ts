@@ -39,9 +39,20 @@ function settleOne(writer: Writer, settlement: SettlementRow, lease: LeaseEntry)
     const lastAttempt = hasAttempt(attempt) ? attemptEndOf(attempt) : whole.attemptEnd(log.attemptIdOf(previous))
     dead.add({ seq, lane, reason, lastAttempt, at })
   }
-  const place = { queueId: queue?.queueId ?? null, dueAt: queue === undefined ? null : dueAt }
-  const entry = { seq, at, status, reason, ...place, version, token, settledAs: status, previous, progress, attempt }
-  const logId = log.append(entry)
+  const logId = log.append({
+    seq,
+    at,
+    status,
+    reason,
+    queueId: queue?.queueId ?? null,
+    dueAt: queue === undefined ? null : dueAt,
+    version,
+    token,
+    settledAs: status,
+    previous,
+    progress,
+    attempt,
+  })
   if (queue !== undefined) {
     waiting.add(queue.queueId, [dueAt!, seq, logId, version])
     writer.hintOthers(lease, queue, dueAt!)
