@@ -11,7 +11,8 @@ import { openSqliteStore } from './sqlite-store.ts'
 
 const [directory, ledger, child] = process.argv.slice(2) as [string, string, string]
 const ledgerFile = openSync(ledger, 'a')
-const store = await openSqliteStore({ directory })
+// So few that it is often killed while it files some.
+const store = await openSqliteStore({ directory, filedTogether: 20 })
 let number = Number(child) * 1_000_000
 
 // What was written to a file is there for others, whatever happens to us then.

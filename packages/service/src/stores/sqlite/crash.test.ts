@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { seededRandom } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
 import { TASK_STATUSES, type Task } from '../../task/task.ts'
-import { everything } from '../conformance/exam.test-kit.ts'
-import { PARTITION, TENANT } from '../conformance/tasks.test-kit.ts'
+import { everything, NO_LIMITS } from '../conformance/exam.test-kit.ts'
+import { newTask, PARTITION, TENANT } from '../conformance/tasks.test-kit.ts'
 import type { TaskStore } from '../task-store.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 import { temporaryDirectory } from './sqlite.test-kit.ts'
@@ -73,6 +73,7 @@ async function checkAgainst(ledger: Ledger, store: TaskStore): Promise<void> {
   const tasks = new Map(listed.map(task => [task.taskId, task]))
   for (const taskId of ledger.taken) assert.ok(tasks.has(taskId), `${taskId} was acknowledged and is gone`)
   for (const [taskId, status] of ledger.ended) assert.equal(tasks.get(taskId)!.state.status, status, taskId)
+  await checkKeys(listed, store)
   for (const task of listed) await checkAttempts(task, ledger.attempts.get(task.taskId) ?? 0, store)
   for (const status of TASK_STATUSES) {
     const count = listed.filter(({ state }) => state.status === status).length
@@ -80,6 +81,17 @@ async function checkAgainst(ledger: Ledger, store: TaskStore): Promise<void> {
   }
   const { tasks: left } = await store.endedLeases({ partition: PARTITION, limit: 1_000 })
   assert.equal(left.length, listed.filter(({ state }) => state.status === 'IN_FLIGHT').length)
+}
+
+/** Whoever sends a task again with its key is answered with that task. */
+async function checkKeys(tasks: readonly Task[], store: TaskStore): Promise<void> {
+  const keyed = tasks.filter(({ taskId, idempotencyKey }) => idempotencyKey !== taskId)
+  const again = keyed.map(({ idempotencyKey }, at) => newTask(at, 0, { idempotencyKey }))
+  const { results } = await store.enqueue(again, NO_LIMITS)
+  assert.deepEqual(
+    results.map(result => (result.kind === 'existing' ? result.task.taskId : result.kind)),
+    keyed.map(({ taskId }) => taskId),
+  )
 }
 
 async function checkAttempts(task: Task, acknowledged: number, store: TaskStore): Promise<void> {
