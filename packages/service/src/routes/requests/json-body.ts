@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal } from '../answers/refusal.ts'
-import { firstRepeatedName, namesIn } from './json-names.ts'
+import { firstRepeatedName } from './json-names.ts'
 import { whereJsonFails } from './json-position.ts'
-import { DEEPEST, fieldsIn, isOvergrown, LONGEST_NAME, MOST_FIELDS, MOST_PARTS } from './overgrown.ts'
+import { DEEPEST, fieldsIn, LONGEST_NAME, MOST_FIELDS, MOST_PARTS, namesIn } from './overgrown.ts'
 import { invalid } from './validation.ts'
 
 /** JSON is read wherever a body is taken; no other type is, and nowhere a body that is not asked for. */
@@ -11,12 +11,18 @@ export function readJsonBodies(api: FastifyInstance): void {
   readBodies(api, 'application/json', bytes => readDocument(textOf(bytes)))
 }
 
-/** Bodies of one type, as `read` reads them; it throws what is wrong with one. */
+/** Bodies of one type, as `read` reads them, at once or in several turns; it throws what is wrong with one. */
 export function readBodies(api: FastifyInstance, type: string, read: (bytes: Buffer) => unknown): void {
-  api.addContentTypeParser(type, { parseAs: 'buffer' }, async ({ routeOptions }: FastifyRequest, bytes: Buffer) => {
+  const readFor = ({ routeOptions }: FastifyRequest, bytes: Buffer): unknown => {
     if (bytes.length === 0) return undefined
     if (routeOptions.schema?.body === undefined) throw unasked()
     return read(bytes)
+  }
+  // Whatever is thrown here is an answer, too: the framework hands it on.
+  api.addContentTypeParser(type, { parseAs: 'buffer' }, (request: FastifyRequest, bytes: Buffer, done) => {
+    const body = readFor(request, bytes)
+    if (body instanceof Promise) body.then(read => done(null, read), done)
+    else done(null, body)
   })
 }
 
@@ -44,11 +50,12 @@ export function newSearch(): Search {
 
 /** A JSON document that a schema may look at. Throws before that, so that no heap of junk is told of piece by piece. */
 export function readDocument(text: string, search: Search = newSearch()): unknown {
-  if (isOvergrown(text)) throw overgrown()
+  const names = namesIn(text)
+  if (names === undefined) throw overgrown()
   const document = parse(text, search)
   const fields = fieldsIn(document)
   if (fields === undefined) throw overgrown()
-  if (namesIn(text) > fields)
+  if (names > fields)
     throw invalid('body', [{ at: firstRepeatedName(text)!, is: undefined, say: 'must be given once in an object' }])
   return document
 }

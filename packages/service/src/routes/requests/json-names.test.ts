@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
-import { firstRepeatedName, namesIn } from './json-names.ts'
-import { fieldsIn } from './overgrown.ts'
+import { firstRepeatedName } from './json-names.ts'
+import { fieldsIn, namesIn } from './overgrown.ts'
 
 describe('names of a JSON text', () => {
   it('are as many as the fields of what it says, unless one is repeated', () => {

@@ -1,3 +1,5 @@
+import { endOfString, isNameUntil } from './json-strings.ts'
+
 export const MOST_FIELDS = 100
 export const LONGEST_NAME = 256
 export const DEEPEST = 32
@@ -6,40 +8,34 @@ export const MOST_PARTS = 10_000
 
 const QUOTE = 0x22
 const COMMA = 0x2c
-const BACKSLASH = 0x5c
 /** `[` and `{` differ in this bit alone, as do `]` and `}`. */
 const CURLY = 0x20
 const OPENING = 0x5b | CURLY
 const CLOSING = 0x5d | CURLY
 
 /**
- * Whether a text opens more lists and objects within one another, or has more parts, than anything that is taken here.
- * Looked at before it is parsed: millions of them cost the parser seconds, and this the first few bytes.
+ * How many names a JSON text has; undefined when it opens more lists and objects within one another, or has more parts,
+ * than anything that is taken here. Looked at before it is parsed: millions of them cost the parser seconds, and this the
+ * first few bytes.
  */
-export function isOvergrown(text: string): boolean {
+export function namesIn(text: string): number | undefined {
   let depth = 0
   let parts = 0
+  let names = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    if (code === QUOTE) at = endOfString(text, at)
-    else if (code === COMMA) parts++
+    if (code === QUOTE) {
+      const end = endOfString(text, at)
+      if (isNameUntil(text, end)) names++
+      at = end - 1
+    } else if (code === COMMA) parts++
     else if ((code | CURLY) === OPENING) {
       parts++
-      if (++depth > DEEPEST) return true
+      if (++depth > DEEPEST) return undefined
     } else if ((code | CURLY) === CLOSING) depth--
-    if (parts > MOST_PARTS) return true
+    if (parts > MOST_PARTS) return undefined
   }
-  return false
-}
-
-/** At the quote that ends it, or behind a text that it does not end in. */
-function endOfString(text: string, start: number): number {
-  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
-    let before = at - 1
-    while (text.charCodeAt(before) === BACKSLASH) before--
-    if ((at - before) % 2 === 1) return at
-  }
-  return text.length
+  return names
 }
 
 /**
@@ -49,19 +45,15 @@ function endOfString(text: string, start: number): number {
 export function fieldsIn(document: unknown): number | undefined {
   if (typeof document !== 'object' || document === null) return 0
   // Lists have limits of their own, wherever they are taken.
-  if (Array.isArray(document)) return fieldsBelow(document)
-  const names = Object.keys(document)
-  if (names.length > MOST_FIELDS || names.some(name => name.length > LONGEST_NAME)) return undefined
-  const below = fieldsBelow(Object.values(document))
-  return below === undefined ? undefined : names.length + below
-}
-
-function fieldsBelow(parts: readonly unknown[]): number | undefined {
-  let fields = 0
-  for (const part of parts) {
-    const inside = fieldsIn(part)
+  const isList = Array.isArray(document)
+  let own = 0
+  let below = 0
+  for (const name in document) {
+    own++
+    if (!isList && (own > MOST_FIELDS || name.length > LONGEST_NAME)) return undefined
+    const inside = fieldsIn((document as { readonly [name: string]: unknown })[name])
     if (inside === undefined) return undefined
-    fields += inside
+    below += inside
   }
-  return fields
+  return isList ? below : own + below
 }
