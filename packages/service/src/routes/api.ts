@@ -45,6 +45,7 @@ import { addOneTask } from './tasks/one-task.ts'
 import { createSharedTurn } from './tasks/shared-turn.ts'
 import { addSubmitBatch } from './tasks/submit-batch.ts'
 import { addSubmitTask } from './tasks/submit-task.ts'
+import { knowingTargetUrls } from './tasks/target-url.ts'
 import { addEvents } from './watching/events.ts'
 import { addSeries } from './watching/series.ts'
 
@@ -117,7 +118,12 @@ export function createApi(setting: ApiSetting): FastifyInstance {
 function addRoutes(api: FastifyInstance, context: ApiContext): void {
   const { store, clock, limits, random, practice } = context
   const policies = new PolicyBook(store, clock)
-  const intake = { policies, limit: createIntakeLimit(limits, clock, random), turn: createSharedTurn() }
+  const intake = {
+    policies,
+    limit: createIntakeLimit(limits, clock, random),
+    turn: createSharedTurn(),
+    readTargetUrl: knowingTargetUrls(context),
+  }
   void api.register(async scope => {
     guardJsonRequests(scope, context)
     boundLists(scope, context)

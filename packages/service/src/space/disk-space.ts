@@ -39,7 +39,9 @@ export class DiskSpace {
 
   /** Has so many bytes written, or rejects before the disk is full. */
   async within<Result>(purpose: Purpose, bytes: number, write: () => Promise<Result>): Promise<Result> {
-    const written = await this.takeIfFree(purpose, bytes)
+    const looking = this.#see()
+    if (looking !== undefined) await looking
+    const written = this.#takeIfRoom(purpose, bytes)
     if (written === undefined) throw new StoreUnavailableError('store-full', sayNoRoom(purpose))
     try {
       return await write()
@@ -51,7 +53,7 @@ export class DiskSpace {
   /** Absent where there is no room: for whoever can do without. */
   async takeIfFree(purpose: Purpose, bytes: number): Promise<Written | undefined> {
     await this.#see()
-    return this.#hasRoom(purpose, bytes) ? this.take(bytes) : undefined
+    return this.#takeIfRoom(purpose, bytes)
   }
 
   /** For what is written in any case: others see that there is less. */
@@ -70,17 +72,24 @@ export class DiskSpace {
     return lacking && sayNoRoom(lacking)
   }
 
+  #takeIfRoom(purpose: Purpose, bytes: number): Written | undefined {
+    return this.#hasRoom(purpose, bytes) ? this.take(bytes) : undefined
+  }
+
   #hasRoom(purpose: Purpose, bytes: number): boolean {
     if (this.#space === undefined) return true
     return leftFor(purpose, this.#space) >= TIMES_WRITTEN * (this.#underWayBytes + this.#writtenBytes + bytes)
   }
 
-  /** Whoever writes all the time does not wait for it: what was written since the latest look is counted. */
-  async #see(): Promise<void> {
+  /**
+   * A look that must be waited for. Whoever writes all the time waits for none: what was written since the latest look is
+   * counted.
+   */
+  #see(): Promise<void> | undefined {
     const sinceMs = this.#options.clock.monotonic() - this.#lookedAt
-    if (sinceMs < BETWEEN_LOOKS_MS && this.#writtenBytes < BETWEEN_LOOKS_BYTES) return
+    if (sinceMs < BETWEEN_LOOKS_MS && this.#writtenBytes < BETWEEN_LOOKS_BYTES) return undefined
     this.#looking ??= this.#look().finally(() => (this.#looking = undefined))
-    if (sinceMs >= BELIEVED_MS) await this.#looking
+    return sinceMs >= BELIEVED_MS ? this.#looking : undefined
   }
 
   async #look(): Promise<void> {

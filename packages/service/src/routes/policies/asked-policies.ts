@@ -1,17 +1,27 @@
-import type { PolicyInForce } from '../../task/accept.ts'
 import { nearPolicies, type NearPolicies } from './near-policies.ts'
 import type { PolicyBook } from './policy-book.ts'
 
 /** The policies of a tenant, for one request. */
 export interface AskedPolicies {
-  /** Undefined when there is none of this name. */
-  readonly named: (policyId: string) => Promise<PolicyInForce | undefined>
+  /** At once where it is at hand; undefined when there is none of this name. */
+  readonly named: (policyId: string) => Look
   readonly near: NearPolicies
 }
 
+type Look = ReturnType<PolicyBook['inForce']>
+type Policies = Pick<PolicyBook, 'inForce' | 'names'>
+
+/** For a request that names one. */
+export function askedPolicy(policies: Policies, tenant: string): AskedPolicies {
+  return {
+    named: policyId => policies.inForce({ tenant, policyId }),
+    near: policyId => nearPolicies(policies, tenant)(policyId),
+  }
+}
+
 /** Each name is looked for once: a batch may have it a thousand times, and nobody remembers one that is none. */
-export function askedPolicies(policies: Pick<PolicyBook, 'inForce' | 'names'>, tenant: string): AskedPolicies {
-  const looks = new Map<string, Promise<PolicyInForce | undefined>>()
+export function askedPolicies(policies: Policies, tenant: string): AskedPolicies {
+  const looks = new Map<string, Look>()
   return {
     named: policyId => {
       const look = looks.get(policyId) ?? policies.inForce({ tenant, policyId })

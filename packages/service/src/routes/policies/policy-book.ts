@@ -32,12 +32,10 @@ export class PolicyBook {
     this.#clock = clock
   }
 
-  /** The newest version; undefined when there is no policy of this name. */
-  async inForce(name: PolicyName): Promise<PolicyInForce | undefined> {
+  /** The newest version, at once where it is at hand; undefined when there is no policy of this name. */
+  inForce(name: PolicyName): PolicyInForce | Promise<PolicyInForce | undefined> {
     const known = this.#known.get(nameOf(name))
-    if (this.#isFresh(known)) return known.policy
-    const record = await this.#store.policy(name)
-    return record === undefined ? undefined : this.#remember(record)
+    return this.#isFresh(known) ? known.policy : this.#read(name)
   }
 
   /** What a task was accepted under. */
@@ -68,6 +66,11 @@ export class PolicyBook {
 
   #isFresh<Known extends { readonly readAt: number }>(known: Known | undefined): known is Known {
     return known !== undefined && this.#clock.monotonic() - known.readAt < FRESH_MS
+  }
+
+  async #read(name: PolicyName): Promise<PolicyInForce | undefined> {
+    const record = await this.#store.policy(name)
+    return record === undefined ? undefined : this.#remember(record)
   }
 
   #remember(record: PolicyRecord): PolicyInForce {

@@ -29,7 +29,11 @@ async function enqueue(
   const kept = tasks.some(isLarge) ? await keepApart(tasks, bodies) : tasks
   const { results } = await storeFor(caller).enqueue(kept, limits.backlog)
   const ends = kept.map((task, at) => ({ task, enqueued: results[at]! }))
-  for (const end of ends) await removeUnneeded(end, bodies)
+  for (const end of ends) {
+    const location = unneeded(end)
+    // What cannot be removed now is found by the sweep.
+    if (location !== undefined) await bodies.remove(location).catch(() => undefined)
+  }
   return ends
 }
 
@@ -50,8 +54,7 @@ async function keptApart(task: NewTask, bodies: BodyStore): Promise<NewTask> {
   return { ...task, request: { ...request, body: null, storedBody }, upload: { location, contentType } }
 }
 
-/** A file that no task has come to need; what cannot be removed now is found by the sweep. */
-async function removeUnneeded({ task, enqueued }: EnqueuedTask, bodies: BodyStore): Promise<void> {
-  const location = enqueued.kind === 'created' ? enqueued.leftLocation : task.upload?.location
-  if (location !== undefined) await bodies.remove(location).catch(() => undefined)
+/** A file that no task has come to need. */
+function unneeded({ task, enqueued }: EnqueuedTask): string | undefined {
+  return enqueued.kind === 'created' ? enqueued.leftLocation : task.upload?.location
 }

@@ -5,7 +5,6 @@ import { newTaskId } from '../../new-task-id.ts'
 import { storeTimeAt, type BothClocks } from '../../stores/store-clock.ts'
 import type { BodyRecord } from '../../stores/task-store.ts'
 import { isCallbackKey } from '../../task/callback.ts'
-import { destinationOf } from '../../task/destination.ts'
 import { accept, INLINE_POLICY, type NewTask, type PolicyInForce } from '../../task/accept.ts'
 import type { TaskRequest } from '../../task/task.ts'
 import { Refusal, sentence } from '../answers/refusal.ts'
@@ -21,7 +20,7 @@ import { contradictions } from './contradictions.ts'
 import { FOUND_WRONG, refuseWrong, right, sure, valueOf, wrong, type Read } from './read.ts'
 import { findBody, readBody } from './target-body.ts'
 import { readHeaders, type Headers } from './target-headers.ts'
-import { readTargetUrl } from './target-url.ts'
+import type { ReadTargetUrl, TargetUrl } from './target-url.ts'
 
 /** What all that bring tasks go through. */
 export interface Intake {
@@ -30,6 +29,7 @@ export interface Intake {
   readonly limit: (tenant: string) => void
   /** Goes on with all that came at once. */
   readonly turn: () => Promise<void>
+  readonly readTargetUrl: ReadTargetUrl
 }
 
 export interface Asked {
@@ -44,22 +44,42 @@ export interface Asked {
   readonly keyHeader?: string | undefined
   /** The same for all that comes in a request. */
   readonly policies: AskedPolicies
+  readonly readTargetUrl: ReadTargetUrl
 }
 
 type Given = Partial<TaskInput>
 
-/** The task that was asked for. Throws the refusal, with everything that is wrong. */
-export async function readTask(asked: Asked, context: ApiContext): Promise<NewTask> {
+/**
+ * The task that was asked for: at once where all that it names is at hand, which it nearly always is. Throws the refusal, or
+ * rejects with it, with everything that is wrong.
+ */
+export function readTask(asked: Asked, context: ApiContext): NewTask | Promise<NewTask> {
   const given = soundFields(asked)
-  const policy = await findPolicy(asked.policies, given)
+  const policy = findPolicy(asked.policies, given)
+  const stored = given.bodyRef === undefined ? NO_STORED_BODY : findBody(asked.tenant, given, context.store)
+  if (!(policy instanceof Promise) && !(stored instanceof Promise))
+    return taskOf(asked, given, { policy, stored }, context)
+  return Promise.all([policy, stored]).then(found =>
+    taskOf(asked, given, { policy: found[0], stored: found[1] }, context),
+  )
+}
+
+const NO_STORED_BODY: Read<BodyRecord | undefined> = right(undefined)
+
+/** What a task names and others keep. */
+interface Found {
+  readonly policy: Read<PolicyInForce>
+  readonly stored: Read<BodyRecord | undefined>
+}
+
+function taskOf(asked: Asked, given: Given, { policy, stored }: Found, context: ApiContext): NewTask {
+  const { tenant, readTargetUrl } = asked
   const [now, wallNow] = [context.clock.now(), context.wallNow()]
   const key = readKey(given.idempotencyKey, asked.keyHeader)
-  const url = given.targetUrl === undefined ? FOUND_WRONG : readTargetUrl(given.targetUrl, context)
-  const callback =
-    given.callbackUrl === undefined ? NO_CALLBACK : readTargetUrl(given.callbackUrl, context, 'callbackUrl')
+  const url = given.targetUrl === undefined ? FOUND_WRONG : readTargetUrl(given.targetUrl)
+  const callback = given.callbackUrl === undefined ? NO_CALLBACK : readTargetUrl(given.callbackUrl, 'callbackUrl')
   const headers = readHeaders(given.headers ?? {}, valueOf(key))
   const body = readBody(given)
-  const stored = given.bodyRef === undefined ? NO_STORED_BODY : await findBody(asked.tenant, given, context.store)
   const others = [
     ...shapeOf(asked),
     ...checkMetadata(given.metadata),
@@ -68,13 +88,10 @@ export async function readTask(asked: Asked, context: ApiContext): Promise<NewTa
   refuseWrong([policy, key, url, callback, headers, body, stored], others)
   refuseLargeBody(sure(body), context.limits.bodyBytes)
 
-  const { tenant } = asked
-  const { href: targetUrl } = sure(url)
-  const destination = destinationOf(sure(url))
+  const { href: targetUrl, destination } = sure(url)
   const { method = 'POST' } = given
   const request = { targetUrl, method, body: sure(body), ...withStoredBody(sure(headers), sure(stored)) }
-  const callbackUrl = sure(callback)?.href
-  const carried = { ...carriedFields(given), ...(callbackUrl !== undefined && { callbackUrl }) }
+  const carried = carriedFields(given, sure(callback)?.href)
   const { policyId, document, isInline } = sure(policy)
   refuseClosedIntake({ tenant, destination }, policyId, context)
   const idempotencyKey = sure(key)
@@ -92,8 +109,7 @@ export async function readTask(asked: Asked, context: ApiContext): Promise<NewTa
   return accept(order, sure(policy), { now, roll: context.random() })
 }
 
-const NO_CALLBACK: Read<URL | undefined> = right(undefined)
-const NO_STORED_BODY: Read<BodyRecord | undefined> = right(undefined)
+const NO_CALLBACK: Read<TargetUrl | undefined> = right(undefined)
 
 /** What was uploaded keeps its type, unless the task gives another. */
 function withStoredBody(headers: Headers, stored: BodyRecord | undefined): Pick<TaskRequest, 'headers' | 'storedBody'> {
@@ -126,14 +142,22 @@ function shapeOf({ shape }: Asked): readonly Problem[] {
   return shape.length === 0 ? shape : shape.filter(({ at }) => at !== 'policy' && !at.startsWith('policy.'))
 }
 
-async function findPolicy(policies: AskedPolicies, given: Given): Promise<Read<PolicyInForce>> {
+function findPolicy(policies: AskedPolicies, given: Given): Read<PolicyInForce> | Promise<Read<PolicyInForce>> {
   if (given.policy !== undefined) {
     const { policy, problems } = readPolicy(given.policy, 'policy')
     if (policy === undefined) return { problems }
     return right({ policyId: INLINE_POLICY, version: 1, document: policy, isInline: true })
   }
   const { policyId = DEFAULT_POLICY_ID } = given
-  const found = await policies.named(policyId)
+  const look = policies.named(policyId)
+  return look instanceof Promise ? look.then(found => orUnknown(found, policyId, policies)) : right(look)
+}
+
+async function orUnknown(
+  found: PolicyInForce | undefined,
+  policyId: string,
+  policies: AskedPolicies,
+): Promise<Read<PolicyInForce>> {
   if (found !== undefined) return right(found)
   const say =
     policyId === INLINE_POLICY
@@ -175,9 +199,12 @@ function refuseLargeBody(body: Uint8Array | null, bodyBytes: number): void {
 /** Fields that become part of the order as they are. */
 const CARRIED = ['delayMs', 'notBefore', 'deadlineAt', 'attemptsMade', 'elapsedMs', 'metadata'] as const
 
-function carriedFields(given: Given): Pick<Given, (typeof CARRIED)[number]> {
+type Carried = Pick<Given, (typeof CARRIED)[number] | 'callbackUrl'>
+
+function carriedFields(given: Given, callbackUrl: string | undefined): Carried {
   const carried: { [field: string]: unknown } = {}
   for (const field of CARRIED) if (given[field] !== undefined) carried[field] = given[field]
+  if (callbackUrl !== undefined) carried['callbackUrl'] = callbackUrl
   return carried
 }
 

@@ -18,7 +18,7 @@ import { component, parameters } from '../schemas/schema.ts'
 import { OTHER_WORDS } from '../schemas/task-input.ts'
 import { enqueueTasks } from './enqueue-tasks.ts'
 import { taken } from './enqueued.ts'
-import { readTask, type Intake } from './intake.ts'
+import { readTask, type Asked, type Intake } from './intake.ts'
 import { taskBytes } from './task-bytes.ts'
 
 const TASK = component('RetryTaskInput')
@@ -85,17 +85,25 @@ async function readItems(
     throw invalid('body', [{ at: '', is: body, say: 'must be a list of at least one task' }])
   const { tenant, actor } = callerOf(request)
   const pace = createPace()
+  const { readTargetUrl } = intake
   const policies = askedPolicies(intake.policies, tenant)
   const read: Or<NewTask>[] = []
   for (const input of body as unknown[]) {
     const errors = input instanceof BadItem || look(input) ? [] : look.errors!
     const shape = problemsOfShape(errors, { kind: 'field', others: OTHER_WORDS })
-    const asked = { tenant, actor, input, shape, policies }
-    const isBad = input instanceof BadItem
-    read.push(isBad ? input.refusal : await readTask(asked, context).catch(refusalOnly))
+    const asked = { tenant, actor, input, shape, policies, readTargetUrl }
+    read.push(input instanceof BadItem ? input.refusal : await readItem(asked, context))
     await pace(ITEM_BYTES + PROBLEM_BYTES * shape.length)
   }
   return read
+}
+
+async function readItem(asked: Asked, context: ApiContext): Promise<Or<NewTask>> {
+  try {
+    return await readTask(asked, context)
+  } catch (error) {
+    return refusalOnly(error)
+  }
 }
 
 interface Kept {

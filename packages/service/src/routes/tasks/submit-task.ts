@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { changeOf } from '../../task/task-change.ts'
 import type { ApiContext } from '../context.ts'
-import { askedPolicies } from '../policies/asked-policies.ts'
+import { askedPolicy } from '../policies/asked-policies.ts'
 import { callerOf } from '../requests/caller.ts'
 import { etagOf } from '../requests/if-match.ts'
 import { problemsOfShape } from '../requests/shape.ts'
@@ -61,17 +61,22 @@ export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake:
         input: request.body,
         shape: problemsOfShape(bodyErrors(request), { kind: 'field', others: OTHER_WORDS }),
         keyHeader: request.headers['idempotency-key'] as string | undefined,
-        policies: askedPolicies(intake.policies, tenant),
+        policies: askedPolicy(intake.policies, tenant),
+        readTargetUrl: intake.readTargetUrl,
       }
-      const newTask = await readTask(asked, context)
+      const read = readTask(asked, context)
+      const newTask = read instanceof Promise ? await read : read
       const [end] = await enqueueTasks([newTask], caller, context)
       const { task, isNew } = taken(end!.task, end!.enqueued, random)
       const view = taskView(task, context)
       void reply.header('etag', etagOf(task.version))
-      if (isNew) live.stream.taskChanged(task.tenant, () => changeOf(task))
-      if (!isNew) return reply.header('idempotency-replayed', 'true').send(view)
+      if (!isNew) {
+        void reply.header('idempotency-replayed', 'true')
+        return view
+      }
+      live.stream.taskChanged(task.tenant, () => changeOf(task))
       void reply.code(201).header('location', `/retry-tasks/${task.taskId}`)
-      return reply.send(newTask.keyGiven ? view : { ...view, note: NOTE })
+      return newTask.keyGiven ? view : { ...view, note: NOTE }
     },
   )
 }

@@ -1,5 +1,6 @@
 import { isHostName } from '../../host-name.ts'
 import { REDACTED } from '../../secrets.ts'
+import { destinationOf } from '../../task/destination.ts'
 import { sentence } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { isWellFormed } from '../requests/well-formed.ts'
@@ -7,20 +8,51 @@ import { right, wrong, type Read } from './read.ts'
 
 const LONGEST_URL = 8_192
 
+/** An address as the URL standard writes it, and the destination that it leads to. */
+export interface TargetUrl {
+  readonly href: string
+  readonly destination: string
+}
+
+/** Where it stands is `targetUrl`, if nothing else is said. */
+export type ReadTargetUrl = (text: string, field?: string) => Read<TargetUrl>
+
+/** Half a megabyte of them at most. */
+const MOST_KNOWN = 1_000
+const LONGEST_KNOWN = 512
+
+/**
+ * Nearly all tasks go to a few addresses, and to read one costs as much as to read all else of a task: those that were found
+ * right are known, until there are too many of them.
+ */
+export function knowingTargetUrls(context: Pick<ApiContext, 'checkTarget'>): ReadTargetUrl {
+  const known = new Map<string, Read<TargetUrl>>()
+  return (text, field) => {
+    const before = known.get(text)
+    if (before !== undefined) return before
+    const read = readTargetUrl(text, context, field)
+    if (text.length > LONGEST_KNOWN || !('value' in read)) return read
+    if (known.size >= MOST_KNOWN) known.clear()
+    known.set(text, read)
+    return read
+  }
+}
+
 /** An address that may be called, as far as its text tells; or what is wrong with it. */
 export function readTargetUrl(
   text: string,
   { checkTarget }: Pick<ApiContext, 'checkTarget'>,
   field = 'targetUrl',
-): Read<URL> {
+): Read<TargetUrl> {
   const url = URL.parse(text)
   // Whoever writes a password into an address should not find it in an answer.
   const is = text.includes('@') ? REDACTED : text
   if (url === null) return wrong(field, is, 'must be an absolute address, such as https://api.example/charge')
   const say = wrongWith(text, url)
   if (say !== undefined) return wrong(field, is, say)
-  const forbidden = checkTarget?.(url.href)
-  if (forbidden === undefined) return right(url)
+  const { href } = url
+  const forbidden = checkTarget?.(href)
+  if (forbidden === undefined) return right({ href, destination: destinationOf(url) })
   const alone = { code: 'target-forbidden', detail: sentence(forbidden) } as const
   return { ...wrong(field, is, `must not be called: ${forbidden}`), alone }
 }

@@ -4,7 +4,7 @@ import { describe, it } from 'vitest'
 import type { Read } from './read.ts'
 import { readBody } from './target-body.ts'
 import { readHeaders } from './target-headers.ts'
-import { readTargetUrl } from './target-url.ts'
+import { knowingTargetUrls, readTargetUrl } from './target-url.ts'
 
 const sayOf = (read: Read<unknown>): string[] =>
   'value' in read ? [] : read.problems.map(({ at, say }) => `${at} ${say}`)
@@ -61,6 +61,46 @@ describe('the address of a target', () => {
       problems: [{ at: 'targetUrl', is: 'http://10.0.0.1/', say: 'must not be called: leads inside' }],
       alone: { code: 'target-forbidden', detail: 'Leads inside.' },
     })
+  })
+})
+
+describe('addresses that are known', () => {
+  const counting = (verdict?: string) => {
+    const looks: string[] = []
+    const checkTarget = (href: string): string | undefined => (looks.push(href), verdict)
+    return { looks, read: knowingTargetUrls({ checkTarget }) }
+  }
+
+  it('are looked at once, wherever they stand', () => {
+    const { looks, read } = counting()
+    for (let n = 0; n < 3; n++) {
+      assert.deepEqual(valueOf(read('https://api.example./charge')), {
+        href: 'https://api.example./charge',
+        destination: 'https://api.example',
+      })
+      valueOf(read('https://api.example./charge', 'callbackUrl'))
+    }
+    assert.equal(looks.length, 1)
+  })
+
+  it('are none that were refused: each is told where it stands', () => {
+    const { looks, read } = counting('leads inside')
+    assert.match(sayOf(read('http://10.0.0.1/'))[0]!, /^targetUrl /)
+    assert.match(sayOf(read('http://10.0.0.1/', 'callbackUrl'))[0]!, /^callbackUrl /)
+    assert.equal(looks.length, 2)
+  })
+
+  it('are forgotten when there are a thousand, and none is long', () => {
+    const { looks, read } = counting()
+    for (let n = 0; n < 1_001; n++) read(`https://api.example/${n}`)
+    read('https://api.example/1000')
+    assert.equal(looks.length, 1_001)
+    read('https://api.example/0')
+    assert.equal(looks.length, 1_002)
+    const long = `https://api.example/${'x'.repeat(512)}`
+    read(long)
+    read(long)
+    assert.equal(looks.length, 1_004)
   })
 })
 
