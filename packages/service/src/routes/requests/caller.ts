@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LOCAL_CALLER, type Caller } from '../../access/caller.ts'
 import type { KeyRing } from '../../access/key-ring.ts'
 import { Refusal } from '../answers/refusal.ts'
-import { accessOf, type Access } from '../schemas/operation.ts'
+import type { Access } from '../schemas/operation.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -24,9 +24,8 @@ export function knowCallers(api: FastifyInstance): void {
   api.decorateRequest('caller', null as never)
 }
 
-/** Finds out who asks. Answers why it must not. */
-export function authorise(request: FastifyRequest, keys: KeyRing): Refusal | undefined {
-  const access = accessOf(request.routeOptions.schema)
+/** Finds out who asks for what takes such access. Answers why it must not. */
+export function authorise(request: FastifyRequest, access: Access, keys: KeyRing): Refusal | undefined {
   if (access.scope === 'none') return undefined
   const caller = keys.isInForce ? withKey(request, keys) : LOCAL_CALLER
   if (caller instanceof Refusal) return caller

@@ -7,6 +7,7 @@ import { accessOf } from '../schemas/operation.ts'
 import { authorise, callerOf, shutOut } from './caller.ts'
 import { isOwnHost, isOwnOrigin } from './hosts.ts'
 import { repeatedHeaders } from './repeated.ts'
+import { addRouteHooks } from './route-hooks.ts'
 
 const LONGEST_URL = 8_192
 
@@ -19,33 +20,37 @@ type Guarded = Pick<ApiContext, 'allow' | 'keys'>
  * last, and before what was read is answered.
  */
 export function guardRequests(api: FastifyInstance, context: Guarded): void {
-  api.addHook('onRequest', (request, reply, done) => {
-    void reply.header('x-request-id', request.id)
-    done(foreign(request, context) ?? authorise(request, context.keys))
-  })
-  lookAgain(api, context)
+  guard(api, context, () => undefined)
 }
 
 /** The same where answers are JSON, and bodies too. */
 export function guardJsonRequests(api: FastifyInstance, context: Guarded): void {
-  api.addHook('onRequest', (request, reply, done) => {
-    void reply.header('x-request-id', request.id)
-    done(foreign(request, context) ?? authorise(request, context.keys) ?? unreadable(request))
-  })
-  lookAgain(api, context)
+  guard(api, context, unreadable)
 }
 
-function lookAgain(api: FastifyInstance, { keys }: Guarded): void {
-  const refusalOf = (request: FastifyRequest): Refusal | undefined => {
-    const isAnybodys = accessOf(request.routeOptions.schema).scope === 'none'
-    return isAnybodys ? undefined : shutOut(callerOf(request), keys)
-  }
-  api.addHook('preValidation', (request, _, done) => done(refusalOf(request)))
-  // A list waits for its turn: what was read for whoever was shut out meanwhile is shown to nobody. What was written is.
-  api.addHook('preSerialization', (request, { statusCode }, answer, done) => {
-    const isRead = request.method === 'GET' && statusCode < 400
-    const refusal = isRead ? refusalOf(request) : undefined
-    return refusal === undefined ? done(null, answer) : done(refusal)
+type Look = (request: FastifyRequest) => Refusal | undefined
+
+function guard(api: FastifyInstance, context: Guarded, lookFurther: Look): void {
+  const { keys } = context
+  addRouteHooks(api, ({ schema, method }) => {
+    const access = accessOf(schema)
+    const isAnybodys = access.scope === 'none'
+    const lookAgain: Look = request => (isAnybodys ? undefined : shutOut(callerOf(request), keys))
+    return {
+      onRequest: (request, reply, done) => {
+        void reply.header('x-request-id', request.id)
+        done(foreign(request, context) ?? authorise(request, access, keys) ?? lookFurther(request))
+      },
+      preValidation: (request, _, done) => done(lookAgain(request)),
+      // A list waits for its turn: what was read for whoever was shut out meanwhile is shown to nobody. What was written is.
+      ...([method].flat().includes('GET') && {
+        preSerialization: (request, { statusCode }, answer, done) => {
+          const isRead = request.method === 'GET' && statusCode < 400
+          const refusal = isRead ? lookAgain(request) : undefined
+          return refusal === undefined ? done(null, answer) : done(refusal)
+        },
+      }),
+    }
   })
 }
 

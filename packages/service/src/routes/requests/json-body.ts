@@ -13,16 +13,15 @@ export function readJsonBodies(api: FastifyInstance): void {
 
 /** Bodies of one type, as `read` reads them, at once or in several turns; it throws what is wrong with one. */
 export function readBodies(api: FastifyInstance, type: string, read: (bytes: Buffer) => unknown): void {
-  const readFor = ({ routeOptions }: FastifyRequest, bytes: Buffer): unknown => {
+  const readFor = (request: FastifyRequest, bytes: Buffer): unknown => {
     if (bytes.length === 0) return undefined
-    if (routeOptions.schema?.body === undefined) throw unasked()
+    if (request.getValidationFunction('body') === undefined) throw unasked()
     return read(bytes)
   }
-  // Whatever is thrown here is an answer, too: the framework hands it on.
+  // What is thrown here, or comes of a promise, the framework hands on as well.
   api.addContentTypeParser(type, { parseAs: 'buffer' }, (request: FastifyRequest, bytes: Buffer, done) => {
     const body = readFor(request, bytes)
-    if (body instanceof Promise) body.then(read => done(null, read), done)
-    else done(null, body)
+    return body instanceof Promise ? body : done(null, body)
   })
 }
 

@@ -28,6 +28,7 @@ export function boundJsonBodies(api: FastifyInstance, { limits, random }: Pick<A
 }
 
 /** Whoever does not say how many may send as many as are taken. */
-function announcedBytes({ headers, routeOptions }: FastifyRequest): number {
-  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : routeOptions.bodyLimit
+function announcedBytes(request: FastifyRequest): number {
+  const { 'transfer-encoding': coding, 'content-length': length = 0 } = request.headers
+  return coding === undefined ? Number(length) : request.routeOptions.bodyLimit
 }

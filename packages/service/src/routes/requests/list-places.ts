@@ -6,6 +6,7 @@ import { shutOut } from './caller.ts'
 import { holderOf } from './holder.ts'
 import { ListLines } from './list-lines.ts'
 import { Parts } from './parts.ts'
+import { addRouteHooks } from './route-hooks.ts'
 import { whenTaken } from './when-taken.ts'
 
 declare module 'fastify' {
@@ -46,23 +47,28 @@ export function boundLists(
           `${limits.listBytes} bytes of answers may be under way, and of one tenant no more than leave some for others. Take the answers that you have asked for.`,
         )
 
-  api.addHook('preHandler', (request, reply, done) => {
-    const reader = holderOf(request.caller)
-    if (!takesPlace(request)) return done(refuseBytes(reader, 1))
-    if (!places.hasRoom(reader, 1))
-      return done(
-        refuse(
-          `${limits.lists} lists may be under way, and of one tenant no more than leave some for others. Read one page after the other.`,
-        ),
-      )
-    listing.add(request)
-    places.take(reader, 1)
-    const begin = (): void => done(shutOut(request.caller, keys))
-    if (lines.begins(reader, begin)) return done()
-    // Nobody is there to be answered: it goes no further.
-    whenTaken(reply, () => {
-      if (lines.leave(reader, begin)) places.giveBack(reader, 1)
-    })
+  addRouteHooks(api, ({ schema, config }) => {
+    const takesPlace = isList(schema) ? () => true : config?.readsMuch
+    return {
+      preHandler: (request, reply, done) => {
+        const reader = holderOf(request.caller)
+        if (takesPlace?.(request) !== true) return done(refuseBytes(reader, 1))
+        if (!places.hasRoom(reader, 1))
+          return done(
+            refuse(
+              `${limits.lists} lists may be under way, and of one tenant no more than leave some for others. Read one page after the other.`,
+            ),
+          )
+        listing.add(request)
+        places.take(reader, 1)
+        const begin = (): void => done(shutOut(request.caller, keys))
+        if (lines.begins(reader, begin)) return done()
+        // Nobody is there to be answered: it goes no further.
+        whenTaken(reply, () => {
+          if (lines.leave(reader, begin)) places.giveBack(reader, 1)
+        })
+      },
+    }
   })
 
   api.addHook('onSend', (request, reply: FastifyReply, payload, done) => {
@@ -81,9 +87,4 @@ export function boundLists(
     })
     done(null, payload)
   })
-}
-
-function takesPlace(request: FastifyRequest): boolean {
-  const { schema, config } = request.routeOptions
-  return isList(schema) || config.readsMuch?.(request) === true
 }

@@ -25,7 +25,7 @@ const EVENTS = 'GET /events HTTP/1.1\r\nhost: localhost\r\n\r\n'
 /** Who asks is said by a header, as a key would. */
 const WITH_TENANTS: ServeOptions = {
   practice: scope =>
-    scope.addHook('onRequest', (request, _, done) => {
+    scope.addHook('preValidation', (request, _, done) => {
       const tenant = String(request.headers['x-tenant'])
       request.caller = { ...LOCAL_CALLER, actor: tenant, tenant, isForAll: false }
       done()
