@@ -18,7 +18,7 @@ export interface ApiSetting {
   /** Where large bodies lie. */
   readonly bodies: BodyStore
   /** Says no before the disk is full; absent: nothing is kept on one. */
-  readonly space?: Pick<DiskSpace, 'within'>
+  readonly space?: Pick<DiskSpace, 'within' | 'takeOrRefuse'>
   readonly dispatching: Dispatching
   /** Tells whoever runs replays that one has changed. */
   readonly wakeReplays: (tenant: string) => void

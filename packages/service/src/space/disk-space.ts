@@ -39,10 +39,8 @@ export class DiskSpace {
 
   /** Has so many bytes written, or rejects before the disk is full. */
   async within<Result>(purpose: Purpose, bytes: number, write: () => Promise<Result>): Promise<Result> {
-    const looking = this.#see()
-    if (looking !== undefined) await looking
-    const written = this.#takeIfRoom(purpose, bytes)
-    if (written === undefined) throw new StoreUnavailableError('store-full', sayNoRoom(purpose))
+    const taking = this.takeOrRefuse(purpose, bytes)
+    const written = taking instanceof Promise ? await taking : taking
     try {
       return await write()
     } finally {
@@ -50,10 +48,18 @@ export class DiskSpace {
     }
   }
 
+  /** At once, unless nobody has looked for long. Throws, or rejects, before the disk is full. */
+  takeOrRefuse(purpose: Purpose, bytes: number): Written | Promise<Written> {
+    const looking = this.#see()
+    return looking === undefined
+      ? this.#takeOrThrow(purpose, bytes)
+      : looking.then(() => this.#takeOrThrow(purpose, bytes))
+  }
+
   /** Absent where there is no room: for whoever can do without. */
   async takeIfFree(purpose: Purpose, bytes: number): Promise<Written | undefined> {
     await this.#see()
-    return this.#takeIfRoom(purpose, bytes)
+    return this.#hasRoom(purpose, bytes) ? this.take(bytes) : undefined
   }
 
   /** For what is written in any case: others see that there is less. */
@@ -72,8 +78,9 @@ export class DiskSpace {
     return lacking && sayNoRoom(lacking)
   }
 
-  #takeIfRoom(purpose: Purpose, bytes: number): Written | undefined {
-    return this.#hasRoom(purpose, bytes) ? this.take(bytes) : undefined
+  #takeOrThrow(purpose: Purpose, bytes: number): Written {
+    if (!this.#hasRoom(purpose, bytes)) throw new StoreUnavailableError('store-full', sayNoRoom(purpose))
+    return this.take(bytes)
   }
 
   #hasRoom(purpose: Purpose, bytes: number): boolean {

@@ -62,6 +62,8 @@ export interface Gates {
 
 /** All gates that a queue of the lane stands behind, the one that lasts longest first. */
 export function holdsOn({ hold, policyHolds = [], retryHold }: Gates, queue: Queue): readonly Hold[] {
+  // Mostly none is shut, and every task that comes in is told so.
+  if (hold === undefined && retryHold === undefined && policyHolds.length === 0) return []
   const own = policyHolds.filter(({ scope }) => isInScope(scope, queue))
   return byEnd([
     ...apart(hold).filter(gate => !isPassed(gate, queue)),
@@ -77,6 +79,7 @@ function isPassed({ reason, isByOperator }: Hold, { rank }: Queue): boolean {
 
 /** Several that are shut at once, told as the one that lasts longest. */
 export function together(holds: readonly Hold[]): Hold | undefined {
+  if (holds.length === 0) return undefined
   const [hold, ...others] = byEnd(holds)
   return hold && { ...hold, ...(others.length > 0 && { others }) }
 }

@@ -42,6 +42,7 @@ export class ConnectionBook {
     const connection = this.#connections.get(socket)
     if (connection === undefined) return
     this.#stir(socket, connection.holder)
+    this.#forgetIfNone(connection.holder)
     this.#nobodysUnderWay.delete(socket)
     this.#connections.delete(socket)
     if (isTenant(connection.holder)) this.#ofTenants.giveBack(connection.holder, 1)
@@ -73,6 +74,7 @@ export class ConnectionBook {
     if (isTenant(connection.holder)) this.#ofTenants.giveBack(connection.holder, 1)
     if (isTenant(holder)) this.#ofTenants.take(holder, 1)
     this.#nobodysUnderWay.delete(socket)
+    this.#forgetIfNone(connection.holder)
     connection.holder = holder
   }
 
@@ -98,8 +100,11 @@ export class ConnectionBook {
   }
 
   #stir(socket: Socket, holder: string): void {
-    const idle = this.#idle.get(holder)
-    idle?.delete(socket)
-    if (idle?.size === 0) this.#idle.delete(holder)
+    this.#idle.get(holder)?.delete(socket)
+  }
+
+  /** Where a connection leaves its holder, and not with every request: whoever has some has the next one idle in a moment. */
+  #forgetIfNone(holder: string): void {
+    if (this.#idle.get(holder)?.size === 0) this.#idle.delete(holder)
   }
 }

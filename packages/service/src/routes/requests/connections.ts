@@ -55,6 +55,10 @@ export function boundConnections(api: FastifyInstance, { limits, clock, random }
     socket.once('close', () => cut(socket))
   })
 
+  // One for all of them: each is told once, and knows its request.
+  const end = function (this: ServerResponse): void {
+    book.end(this.req.socket)
+  }
   // Before the handler, which knows at once who asks: a connection is no longer idle when it is given to somebody.
   admitOnly(api.server, ({ socket }, response) => {
     if (socket.destroyed) return false
@@ -65,7 +69,7 @@ export function boundConnections(api: FastifyInstance, { limits, clock, random }
       return false
     }
     book.begin(socket)
-    response.once('close', () => book.end(socket))
+    response.on('close', end)
     return true
   })
   // The first that comes after the guards.

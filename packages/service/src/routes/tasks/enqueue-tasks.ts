@@ -15,26 +15,26 @@ export interface EnqueuedTask {
 }
 
 /** Hands tasks to the store; large bodies are on the disk before. */
-export function enqueueTasks(tasks: readonly NewTask[], caller: Caller, context: ApiContext): Promise<EnqueuedTask[]> {
-  const { space } = context
-  const put = (): Promise<EnqueuedTask[]> => enqueue(tasks, caller, context)
-  return space === undefined ? put() : space.within('tasks', bytesOfNew(tasks), put)
-}
-
-async function enqueue(
+export async function enqueueTasks(
   tasks: readonly NewTask[],
   caller: Caller,
-  { storeFor, bodies, limits }: ApiContext,
+  { space, storeFor, bodies, limits }: ApiContext,
 ): Promise<EnqueuedTask[]> {
-  const kept = tasks.some(isLarge) ? await keepApart(tasks, bodies) : tasks
-  const { results } = await storeFor(caller).enqueue(kept, limits.backlog)
-  const ends = kept.map((task, at) => ({ task, enqueued: results[at]! }))
-  for (const end of ends) {
-    const location = unneeded(end)
-    // What cannot be removed now is found by the sweep.
-    if (location !== undefined) await bodies.remove(location).catch(() => undefined)
+  const taking = space?.takeOrRefuse('tasks', bytesOfNew(tasks))
+  const written = taking instanceof Promise ? await taking : taking
+  try {
+    const kept = tasks.some(isLarge) ? await keepApart(tasks, bodies) : tasks
+    const { results } = await storeFor(caller).enqueue(kept, limits.backlog)
+    const ends = kept.map((task, at) => ({ task, enqueued: results[at]! }))
+    for (const end of ends) {
+      const location = unneeded(end)
+      // What cannot be removed now is found by the sweep.
+      if (location !== undefined) await bodies.remove(location).catch(() => undefined)
+    }
+    return ends
+  } finally {
+    written?.()
   }
-  return ends
 }
 
 function isLarge({ request: { body } }: NewTask): boolean {

@@ -9,12 +9,15 @@ type Bodies = Pick<TaskInput, 'body' | 'bodyBase64' | 'bodyRef' | 'method'>
 /** RFC 4648 §4 and §5, with or without padding. */
 const BASE64 = /^(?:[A-Za-z\d+/]*|[A-Za-z\d_-]*)={0,2}$/
 
+/** In which the bytes can be given, one of them. */
+const WAYS = ['body', 'bodyBase64', 'bodyRef'] as const
+
 /** The bytes that every attempt will send, exactly what was given; null: there are none, or they were uploaded before. */
-export function readBody({ body, bodyBase64, bodyRef, method = 'POST' }: Bodies): Read<Uint8Array | null> {
-  const [first, second] = Object.entries({ body, bodyBase64, bodyRef }).filter(([, is]) => is !== undefined)
-  if (first === undefined) return right(null)
-  const [at, is] = first as [keyof Bodies, string]
-  if (second !== undefined) return wrong(at, is, `and ${second[0]} exclude each other`)
+export function readBody(given: Bodies): Read<Uint8Array | null> {
+  const [at, second] = WAYS.filter(way => given[way] !== undefined)
+  if (at === undefined) return right(null)
+  const { method = 'POST', [at]: is = '' } = given
+  if (second !== undefined) return wrong(at, is, `and ${second} exclude each other`)
   if (method === 'GET' || method === 'HEAD') return wrong(at, is, `has no meaning with ${method}: leave it out`)
   if (at === 'bodyRef') return right(null)
   if (at === 'bodyBase64') return isBase64(is) ? right(Buffer.from(is, 'base64')) : wrong(at, is, 'must be base64')

@@ -25,24 +25,28 @@ const KEPT: ReadonlyMap<string, string> = new Map([
 
 /** Headers in small letters, for HTTP knows no others; or everything that is wrong with them. */
 export function readHeaders(given: Headers, key: string | undefined): Read<Headers> {
-  const entries = Object.entries(given)
   const problems: Problem[] = []
   let bytes = 0
-  for (const entry of entries) {
-    const [spelled, value] = entry
+  let isSmall = true
+  for (const spelled in given) {
+    const value = given[spelled]!
     const name = spelled.toLowerCase()
     bytes += name.length + value.length
+    isSmall &&= name === spelled
     const say = wrongWith(name, value, key)
     if (say !== undefined) problems.push({ at: `headers.${spelled}`, is: value, say })
-    entry[0] = name
   }
-  const headers = Object.fromEntries(entries)
-  if (Object.keys(headers).length < entries.length) problems.push(...givenTwice(given))
+  if (!isSmall) problems.push(...givenTwice(given))
   if (bytes > MOST_BYTES)
     problems.push({ at: 'headers', is: undefined, say: `must have at most ${MOST_BYTES} bytes together, not ${bytes}` })
-  // It goes out with every attempt anyway.
-  if (Object.hasOwn(headers, 'idempotency-key')) delete headers['idempotency-key']
-  return problems.length > 0 ? { problems } : right(headers)
+  if (problems.length > 0) return { problems }
+  // The key goes out with every attempt anyway. Most have neither it nor a capital, and stay what they are.
+  return right(isSmall && !Object.hasOwn(given, 'idempotency-key') ? given : keptOf(given))
+}
+
+function keptOf(given: Headers): Headers {
+  const entries = Object.entries(given).map(([spelled, value]) => [spelled.toLowerCase(), value] as const)
+  return Object.fromEntries(entries.filter(([name]) => name !== 'idempotency-key'))
 }
 
 function givenTwice(given: Headers): Problem[] {
