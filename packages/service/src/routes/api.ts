@@ -18,7 +18,7 @@ import { KnownRoutes } from './answers/unknown-route.ts'
 import { addBodies } from './bodies/body-routes.ts'
 import { closeInTime } from './closing.ts'
 import { sparingOrders } from '../space/sparing-store.ts'
-import { withLeave } from '../stores/leave.ts'
+import { askingLeave } from '../stores/leave.ts'
 import { shareReading } from '../stores/read-turns.ts'
 import type { ApiContext, ApiSetting } from './context.ts'
 import { addDeadLetters } from './dead-letters.ts'
@@ -59,9 +59,10 @@ const KEEP_ALIVE_MS = 65_000
 export function createApi(setting: ApiSetting): FastifyInstance {
   const { asTenant, asOperator } = shareReading(setting.store)
   const { space, keys } = setting
-  const orderedByTenants = space === undefined ? asTenant : sparingOrders(asTenant, space)
+  const forTenants = askingLeave(space === undefined ? asTenant : sparingOrders(asTenant, space))
+  const forOperators = askingLeave(asOperator)
   const storeFor: ApiContext['storeFor'] = caller =>
-    withLeave(caller.isOperator ? asOperator : orderedByTenants, () => refuseShutOut(caller, keys))
+    (caller.isOperator ? forOperators : forTenants)(() => refuseShutOut(caller, keys))
   const context = { ...setting, store: asTenant, storeFor }
   const { log, limits, random, clock } = context
   const ids = createRequestIds()

@@ -8,21 +8,48 @@ import type { TaskStore } from './task-store.ts'
 export type Leave = () => void
 
 /** The same store, for somebody whose leave may end while a call waits. One that a call has of its own is asked after it. */
-export function withLeave(store: TaskStore, leave: Leave): TaskStore {
-  const both = (own?: Leave) => (): void => {
-    leave()
-    own?.()
+export function askingLeave(store: TaskStore): (leave: Leave) => TaskStore {
+  /** Made for every request, and so nothing but the leave is its own: all else stands behind it. */
+  class Asking implements Pick<TaskStore, WrittenForCallers> {
+    readonly #leave: Leave
+
+    constructor(leave: Leave) {
+      this.#leave = leave
+    }
+
+    enqueue(...[tasks, limits, own]: Parameters<TaskStore['enqueue']>): ReturnType<TaskStore['enqueue']> {
+      return store.enqueue(tasks, limits, this.#with(own))
+    }
+    cancel(...[taskId, ask, own]: Parameters<TaskStore['cancel']>): ReturnType<TaskStore['cancel']> {
+      return store.cancel(taskId, ask, this.#with(own))
+    }
+    attemptNow(...[taskId, ask, own]: Parameters<TaskStore['attemptNow']>): ReturnType<TaskStore['attemptNow']> {
+      return store.attemptNow(taskId, ask, this.#with(own))
+    }
+    replay(...[ask, own]: Parameters<TaskStore['replay']>): ReturnType<TaskStore['replay']> {
+      return store.replay(ask, this.#with(own))
+    }
+    putPolicy(...[ask, own]: Parameters<TaskStore['putPolicy']>): ReturnType<TaskStore['putPolicy']> {
+      return store.putPolicy(ask, this.#with(own))
+    }
+    putBody(...[ask, own]: Parameters<TaskStore['putBody']>): ReturnType<TaskStore['putBody']> {
+      return store.putBody(ask, this.#with(own))
+    }
+    writeRecord(...[ask, own]: Parameters<TaskStore['writeRecord']>): ReturnType<TaskStore['writeRecord']> {
+      return store.writeRecord(ask, this.#with(own))
+    }
+
+    #with(own: Leave | undefined): Leave {
+      const leave = this.#leave
+      if (own === undefined) return leave
+      return () => {
+        leave()
+        own()
+      }
+    }
   }
-  return {
-    ...store,
-    enqueue: (tasks, limits, own) => store.enqueue(tasks, limits, both(own)),
-    cancel: (taskId, ask, own) => store.cancel(taskId, ask, both(own)),
-    attemptNow: (taskId, ask, own) => store.attemptNow(taskId, ask, both(own)),
-    replay: (ask, own) => store.replay(ask, both(own)),
-    putPolicy: (ask, own) => store.putPolicy(ask, both(own)),
-    putBody: (ask, own) => store.putBody(ask, both(own)),
-    writeRecord: (ask, own) => store.writeRecord(ask, both(own)),
-  }
+  Object.setPrototypeOf(Asking.prototype, store)
+  return leave => new Asking(leave) as unknown as TaskStore
 }
 
 /** What whoever asks something of the service may have written; all of it is asked with leave. */
