@@ -8,16 +8,16 @@ export interface TaskOrder {
   readonly destination: string
   readonly request: TaskRequest
   /** Left out: the task's id, so that every attempt carries the same one anyway. */
-  readonly idempotencyKey?: string
+  readonly idempotencyKey?: string | undefined
   /** Wait so long, or not before this instant; never both. */
-  readonly delayMs?: number
-  readonly notBefore?: number
-  readonly deadlineAt?: number
+  readonly delayMs?: number | undefined
+  readonly notBefore?: number | undefined
+  readonly deadlineAt?: number | undefined
   /** A hand-over: attempts and time already spent in process are part of the whole. */
-  readonly attemptsMade?: number
-  readonly elapsedMs?: number
-  readonly metadata?: Metadata
-  readonly callbackUrl?: string
+  readonly attemptsMade?: number | undefined
+  readonly elapsedMs?: number | undefined
+  readonly metadata?: Metadata | undefined
+  readonly callbackUrl?: string | undefined
   /** The id of the key that brought it, or who else did. */
   readonly createdBy: string
   /** Tells a repeated request from another one with the same key. */

@@ -2,7 +2,7 @@
 import type { Problem } from '@secondwind/resilience'
 import { check } from '@secondwind/resilience/rules'
 import { newTaskId } from '../../new-task-id.ts'
-import { storeTimeAt, type BothClocks } from '../../stores/store-clock.ts'
+import { storeTimeAt } from '../../stores/store-clock.ts'
 import type { BodyRecord } from '../../stores/task-store.ts'
 import { isCallbackKey } from '../../task/callback.ts'
 import { accept, INLINE_POLICY, type NewTask, type PolicyInForce } from '../../task/accept.ts'
@@ -91,20 +91,23 @@ function taskOf(asked: Asked, given: Given, { policy, stored }: Found, context: 
   const { href: targetUrl, destination } = sure(url)
   const { method = 'POST' } = given
   const request = { targetUrl, method, body: sure(body), ...withStoredBody(sure(headers), sure(stored)) }
-  const carried = carriedFields(given, sure(callback)?.href)
   const { policyId, document, isInline } = sure(policy)
   refuseClosedIntake({ tenant, destination }, policyId, context)
-  const idempotencyKey = sure(key)
+  const { delayMs, notBefore, deadlineAt, attemptsMade, elapsedMs, metadata } = given
+  const callbackUrl = sure(callback)?.href
+  const carried = { request, delayMs, attemptsMade, metadata, callbackUrl }
   const order = {
     ...carried,
-    ...byStoreTime(given, { now, wallNow }),
     taskId: newTaskId({ tenant, destination }, now, context.random),
     tenant,
     destination,
-    request,
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    idempotencyKey: sure(key),
+    // The instants that a caller named, by the clock that they will be met by.
+    notBefore: notBefore === undefined ? undefined : Math.ceil(storeTimeAt(notBefore, { now, wallNow })),
+    deadlineAt: deadlineAt === undefined ? undefined : Math.floor(storeTimeAt(deadlineAt, { now, wallNow })),
+    elapsedMs,
     createdBy: asked.actor,
-    requestHash: requestHash({ ...carried, request, policy: isInline ? document : policyId }),
+    requestHash: requestHash({ ...carried, notBefore, deadlineAt, policy: isInline ? document : policyId }),
   }
   return accept(order, sure(policy), { now, roll: context.random() })
 }
@@ -194,24 +197,4 @@ function refuseLargeBody(body: Uint8Array | null, bodyBytes: number): void {
     throw new Refusal('body-too-large', {
       detail: `The body to send has ${body.length} bytes, ${bodyBytes} are taken. Upload it to /bodies, and give the task its bodyRef.`,
     })
-}
-
-/** Fields that become part of the order as they are. */
-const CARRIED = ['delayMs', 'notBefore', 'deadlineAt', 'attemptsMade', 'elapsedMs', 'metadata'] as const
-
-type Carried = Pick<Given, (typeof CARRIED)[number] | 'callbackUrl'>
-
-function carriedFields(given: Given, callbackUrl: string | undefined): Carried {
-  const carried: { [field: string]: unknown } = {}
-  for (const field of CARRIED) if (given[field] !== undefined) carried[field] = given[field]
-  if (callbackUrl !== undefined) carried['callbackUrl'] = callbackUrl
-  return carried
-}
-
-/** The instants that a caller named, by the clock that they will be met by. */
-function byStoreTime({ notBefore, deadlineAt }: Given, clocks: BothClocks): Pick<Given, 'notBefore' | 'deadlineAt'> {
-  return {
-    ...(notBefore !== undefined && { notBefore: Math.ceil(storeTimeAt(notBefore, clocks)) }),
-    ...(deadlineAt !== undefined && { deadlineAt: Math.floor(storeTimeAt(deadlineAt, clocks)) }),
-  }
 }
