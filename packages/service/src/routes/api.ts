@@ -107,16 +107,20 @@ export function createApi(setting: ApiSetting): FastifyInstance {
   api.removeAllContentTypeParsers()
   describeApi(api, context)
   knowCallers(api)
-  boundConnections(api, context)
+  const giveConnections = boundConnections(api, context)
   if (log.level === 'debug' || log.level === 'trace') logAnswers(api)
   closeInTime(api, context)
   api.addHook('onClose', async () => lines.close())
   drainRefused(api, context.clock)
-  addRoutes(api, context)
+  addRoutes(api, context, giveConnections)
   return api
 }
 
-function addRoutes(api: FastifyInstance, context: ApiContext): void {
+function addRoutes(
+  api: FastifyInstance,
+  context: ApiContext,
+  giveConnections: (guarded: FastifyInstance) => void,
+): void {
   const { store, clock, limits, random, practice } = context
   const policies = new PolicyBook(store, clock)
   const intake = {
@@ -127,6 +131,7 @@ function addRoutes(api: FastifyInstance, context: ApiContext): void {
   }
   void api.register(async scope => {
     guardJsonRequests(scope, context)
+    giveConnections(scope)
     boundLists(scope, context)
     sealCursors(scope, context)
     boundJsonBodies(scope, context)
@@ -152,6 +157,7 @@ function addRoutes(api: FastifyInstance, context: ApiContext): void {
   })
   void api.register(async scope => {
     guardRequests(scope, context)
+    giveConnections(scope)
     addMetrics(scope, context)
     // Only there a body may be anything.
     void scope.register(async raw => addBodies(raw, context, intake))

@@ -13,7 +13,7 @@
  *  5. Whoever sends more than `limits.sentAhead` requests ahead is cut off, and so is whoever sends one behind an answer
  *     that has no end. Node parses all that has arrived, thousands of them, in one turn: nobody else has any meanwhile.
  */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, onRequestHookHandler } from 'fastify'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { comeBackAfter, Refusal } from '../answers/refusal.ts'
@@ -21,13 +21,18 @@ import type { ApiContext } from '../context.ts'
 import { ConnectionBook } from './connection-book.ts'
 import { isEndless } from './endless.ts'
 import { holderOf, NOBODY } from './holder.ts'
+import { addRouteHooks } from './route-hooks.ts'
 
 type Setting = Pick<ApiContext, 'limits' | 'clock' | 'random'>
 
 const TELL_AGAIN_MS = 60_000
 const FULL_WAIT_MS = 1_000
 
-export function boundConnections(api: FastifyInstance, { limits, clock, random }: Setting): void {
+/** What it returns is to be called for every scope whose requests are guarded, behind the guards: they say whose one is. */
+export function boundConnections(
+  api: FastifyInstance,
+  { limits, clock, random }: Setting,
+): (guarded: FastifyInstance) => void {
   const book = new ConnectionBook(limits.connections)
   const cut = (socket: Socket): void => {
     // At once, though its end is heard of later: others may come meanwhile.
@@ -72,20 +77,6 @@ export function boundConnections(api: FastifyInstance, { limits, clock, random }
     response.on('close', end)
     return true
   })
-  // The first that comes after the guards.
-  api.addHook('preParsing', ({ caller, raw: { socket } }, _, payload, done) => {
-    const holder = holderOf(caller)
-    const connection = book.of(socket)
-    if (holder === NOBODY || connection === undefined || connection.holder === holder) return done(null, payload)
-    if (!book.hasRoomFor(holder)) {
-      const own = book.longestIdleOf(holder)
-      if (own === undefined) return done(tooMany(limits.connections, random()))
-      cut(own)
-    }
-    book.give(socket, holder)
-    done(null, payload)
-  })
-
   // Nothing has gone in or out for a while, which of a connection that was kept alive is longer.
   api.server.on('timeout', (socket: Socket) => {
     const connection = book.of(socket)
@@ -94,6 +85,20 @@ export function boundConnections(api: FastifyInstance, { limits, clock, random }
     const isWaitingForUs = connection !== undefined && connection.underWay > 0 && socket.writableLength === 0
     if (!isWaitingForUs) cut(socket)
   })
+
+  const giveConnection: onRequestHookHandler = ({ caller, raw: { socket } }, _, done) => {
+    const holder = holderOf(caller)
+    const connection = book.of(socket)
+    if (holder === NOBODY || connection === undefined || connection.holder === holder) return done()
+    if (!book.hasRoomFor(holder)) {
+      const own = book.longestIdleOf(holder)
+      if (own === undefined) return done(tooMany(limits.connections, random()))
+      cut(own)
+    }
+    book.give(socket, holder)
+    done()
+  }
+  return guarded => addRouteHooks(guarded, () => ({ onRequest: giveConnection }))
 }
 
 /** The handlers that are there hear of no other requests: the framework would begin to work on each of them. */

@@ -1,8 +1,9 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { ApiContext } from '../context.ts'
 import { refusalOfFull } from '../tasks/enqueued.ts'
 import { holderOf } from './holder.ts'
 import { Parts } from './parts.ts'
+import { addRouteHooks } from './route-hooks.ts'
 import { whenTaken } from './when-taken.ts'
 
 /** What has less is not worth the counting: a connection takes as much. */
@@ -14,17 +15,18 @@ const SMALL_BODY_BYTES = 65_536
  */
 export function boundJsonBodies(api: FastifyInstance, { limits, random }: Pick<ApiContext, 'limits' | 'random'>): void {
   const parts = new Parts(limits.jsonBytes)
-  api.addHook('preParsing', (request, reply, payload, done) => {
+  const takeRoom: onRequestHookHandler = (request, reply, done) => {
     const bytes = announcedBytes(request)
     // More than is ever taken is refused by what reads it: that is nothing to come back with.
-    if (bytes < SMALL_BODY_BYTES || bytes > request.routeOptions.bodyLimit) return done(null, payload)
+    if (bytes < SMALL_BODY_BYTES || bytes > request.routeOptions.bodyLimit) return done()
     const holder = holderOf(request.caller)
     if (!parts.hasRoom(holder, bytes))
       return done(refusalOfFull(random, 'As many bytes of large JSON bodies are under way as may be at once.'))
     parts.take(holder, bytes)
     whenTaken(reply, () => parts.giveBack(holder, bytes))
-    done(null, payload)
-  })
+    done()
+  }
+  addRouteHooks(api, () => ({ onRequest: takeRoom }))
 }
 
 /** Whoever does not say how many may send as many as are taken. */

@@ -49,10 +49,12 @@ export function boundLists(
 
   addRouteHooks(api, ({ schema, config }) => {
     const takesPlace = isList(schema) ? () => true : config?.readsMuch
+    if (takesPlace === undefined)
+      return { preValidation: (request, _, done) => done(refuseBytes(holderOf(request.caller), 1)) }
     return {
       preHandler: (request, reply, done) => {
         const reader = holderOf(request.caller)
-        if (takesPlace?.(request) !== true) return done(refuseBytes(reader, 1))
+        if (!takesPlace(request)) return done(refuseBytes(reader, 1))
         if (!places.hasRoom(reader, 1))
           return done(
             refuse(
