@@ -43,6 +43,7 @@ import { createIntakeLimit } from './tasks/intake-limit.ts'
 import { addTaskLists } from './tasks/lists.ts'
 import { addOneTask } from './tasks/one-task.ts'
 import { createSharedTurn } from './tasks/shared-turn.ts'
+import { sharingViews } from './tasks/shared-views.ts'
 import { addSubmitBatch } from './tasks/submit-batch.ts'
 import { addSubmitTask } from './tasks/submit-task.ts'
 import { knowingTargetUrls } from './tasks/target-url.ts'
@@ -63,7 +64,8 @@ export function createApi(setting: ApiSetting): FastifyInstance {
   const forOperators = askingLeave(asOperator)
   const storeFor: ApiContext['storeFor'] = caller =>
     (caller.isOperator ? forOperators : forTenants)(() => refuseShutOut(caller, keys))
-  const context = { ...setting, store: asTenant, storeFor }
+  const dispatching = sharingViews(setting.dispatching)
+  const context = { ...setting, store: asTenant, storeFor, dispatching }
   const { log, limits, random, clock } = context
   const ids = createRequestIds()
   const lines = new RefusalLog(clock)

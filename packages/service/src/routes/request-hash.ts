@@ -48,6 +48,7 @@ function sorted(texts: Texts): [string, string][] {
 }
 
 /** A character for each byte. */
-function characters({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString('latin1')
+function characters(body: Uint8Array): string {
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.length)
+  return bytes.toString('latin1')
 }

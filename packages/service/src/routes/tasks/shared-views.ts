@@ -1,0 +1,20 @@
+import { nextTurn } from '@secondwind/resilience'
+import type { Dispatching, LaneView } from '../../task/lane-view.ts'
+
+/**
+ * What is said of a lane holds for all that are told of it in the same turn of the event loop: the answers to what was kept
+ * together, and the tasks of a list, are mostly of a few lanes.
+ */
+export function sharingViews(dispatching: Dispatching): Dispatching {
+  const views = new Map<string, LaneView | undefined>()
+  return {
+    view: lane => {
+      if (views.size === 0) nextTurn(() => views.clear())
+      else if (views.has(lane)) return views.get(lane)
+      const view = dispatching.view(lane)
+      views.set(lane, view)
+      return view
+    },
+    cut: taskId => dispatching.cut(taskId),
+  }
+}
