@@ -9,8 +9,9 @@ export function sharingViews(dispatching: Dispatching): Dispatching {
   const views = new Map<string, LaneView | undefined>()
   return {
     view: lane => {
+      const known = views.get(lane)
+      if (known !== undefined || views.has(lane)) return known
       if (views.size === 0) nextTurn(() => views.clear())
-      else if (views.has(lane)) return views.get(lane)
       const view = dispatching.view(lane)
       views.set(lane, view)
       return view
