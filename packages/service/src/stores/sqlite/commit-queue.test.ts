@@ -82,32 +82,6 @@ describe('calls that wait for the disk', () => {
     assert.deepEqual(verbs(), [['settle', 'release', 'cancel', 'sweep', 'get', 'enqueue', 'claim']])
   })
 
-  it('go at once with a claim, behind which nobody comes, and else when the turn is over', async () => {
-    const { queue, verbs } = queueBefore()
-    void queue.ask('settle', [])
-    void queue.ask('get', 'a')
-    await Promise.resolve()
-    assert.deepEqual(verbs(), [])
-    void queue.ask('claim', { partition: 0, steward: '', token: '', asks: [] })
-    await Promise.resolve()
-    await Promise.resolve()
-    assert.deepEqual(verbs(), [['settle', 'get', 'claim']])
-    await settled()
-    assert.equal(verbs().length, 1)
-  })
-
-  it('go at once when they fill a batch, so that the thread is busy while others are read', async () => {
-    const { queue, verbs } = queueBefore()
-    for (let n = 0; n < 32; n++) {
-      await Promise.resolve()
-      assert.equal(verbs().length, 0)
-      void queue.ask('enqueue', bringing('acme', 1))
-    }
-    await Promise.resolve()
-    await Promise.resolve()
-    assert.deepEqual(verbs(), [Array.from({ length: 32 }, () => 'enqueue')])
-  })
-
   it('keep no order waiting, however much is brought and read', async () => {
     const { queue, verbs } = queueBefore()
     for (let n = 0; n < 500; n++) void queue.ask('enqueue', bringing('acme', 1_000))

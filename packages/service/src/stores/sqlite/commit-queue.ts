@@ -48,6 +48,8 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
+const turn = (): Promise<void> => new Promise(nextTurn)
+
 /**
  * So many of each turn are about a millisecond of work; of each, so that none keeps another waiting for ever. A hundred
  * callers in one batch would all wait for the thread, then for the disk, and then be asked what is next, each time with
@@ -94,8 +96,6 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
   let kept: Promise<void> = Promise.resolve()
   let keptExtent = NOTHING_YET
   let answering: Promise<void> = kept
-  /** Has the next batch begin before its turn is over, if one waits for that. */
-  let goOn = (): void => {}
 
   const takeBatch = (): Waiting[] => {
     const batch = LINES.flatMap(line => lines[line].splice(0, MOST_CALLS))
@@ -157,15 +157,10 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
     for (const { reject } of batch) reject(error)
   }
 
-  /** Whoever is about to ask comes along: those of this turn, and those whom an answer makes ask. */
-  const turnOrHaste = (): Promise<void> =>
-    new Promise(resolve => {
-      goOn = resolve
-      nextTurn(resolve)
-    })
-
   const commitAll = async (): Promise<void> => {
-    for (await turnOrHaste(); waiting > 0; await turnOrHaste()) await commitBatch(takeBatch())
+    // Whoever is about to ask comes along: those of this turn, and those whom an answer makes ask. A claim that just
+    // missed the settles before it would be committed alone.
+    for (await turn(); waiting > 0; await turn()) await commitBatch(takeBatch())
   }
 
   const beginToCommit = (): void => {
@@ -183,8 +178,6 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
         } else lines[lineOf(verb)].push({ verb, ask, rows: 0, leave, resolve, reject })
         waiting++
         beginToCommit()
-        // A full batch takes nobody else along, and behind a claim nobody comes: its settles were asked before it.
-        if (verb === 'claim' || waiting >= MOST_CALLS) goOn()
       }),
     async drained() {
       while (committing.size > 0) await Promise.all(committing)
