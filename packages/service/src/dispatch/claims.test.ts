@@ -28,6 +28,33 @@ describe('claims', () => {
     assert.ok(claims < 60, `${claims} claims for a thousand tasks`)
   })
 
+  it('are made for slots that were gathered for a moment, where one after the other becomes free', async () => {
+    let claims = 0
+    let requests = 0
+    const { world } = await setting({
+      slots: 100,
+      fateOf: (_, verb) => ((claims += verb === 'claim' ? 1 : 0), WELL),
+      // Answers come one by one, eight in a millisecond.
+      behaviourOf: () => ({ kind: 'answers', status: 200, ms: 50 + 0.125 * (requests++ % 80) }),
+    })
+    await world.enqueueMany(1_000)
+    await world.finish(10_000)
+    assert.ok(claims < 250, `${claims} claims for a thousand tasks`)
+  })
+
+  it('wait for nothing where there are slots enough', async () => {
+    const { world } = await setting({ slots: 100 })
+    for (let n = 0; n < 20; n++) {
+      await world.enqueue()
+      await world.clock.advance(5)
+    }
+    const sentAt = world.destinations.seen.map(({ at }) => at - 20_000)
+    assert.deepEqual(
+      sentAt,
+      Array.from({ length: 20 }, (_, n) => 5 * n),
+    )
+  })
+
   it('have what ends meanwhile written right after their answer, so that it is one commit with the next of them', async () => {
     const asked: [verb: string, at: number][] = []
     const { world } = await setting({

@@ -2,8 +2,11 @@
  * The dispatch loop: settlements first, then a look at the lanes in which something has changed, then slots for those
  * that can use them. A turn costs what has changed, however many lanes and tasks wait; a lane that waits is an alarm on
  * the clock, whether for its next task or for a gate to open.
+ *
+ * A commit costs the store as much as several tasks. So where nearly all slots are taken, those that become free are
+ * gathered for a moment, until they are worth a claim.
  */
-import { nextTurn } from '@secondwind/resilience'
+import { NOT_ARMED, nextTurn, type Alarm } from '@secondwind/resilience'
 import { shares } from '@secondwind/resilience/rules'
 import { Claims } from './claims.ts'
 import type { AttemptSetting } from './attempt-setting.ts'
@@ -15,6 +18,13 @@ import { isGate, type HoldReason } from '../task/lane-view.ts'
 /** A lane whose leases fill its limit though we know of fewer: others end them, and nobody tells us. */
 const FULL_LANE_MS = 1_000
 
+/** So many slots are worth a claim at once; of few slots in all, a part of them is. */
+const WORTH_A_CLAIM = 32
+const PART_WORTH_A_CLAIM = 1 / 4
+
+/** Nobody notices so short a wait, and a target that answers at once frees dozens of slots in it. */
+const GATHERING_MS = 1
+
 interface LoopOptions {
   readonly setting: Omit<AttemptSetting, 'onEnd'>
   readonly slots: number
@@ -24,18 +34,22 @@ interface LoopOptions {
   readonly onLost: (partition: ServedPartition) => void
 }
 
-export class Loop {
+export class Loop implements Alarm {
+  dueAt = 0
+  slot: number = NOT_ARMED
   readonly shares: shares.Shares<ServedLane>
   isStopping = false
   readonly #options: LoopOptions
   readonly #claims: Claims
   readonly #touched = new Set<ServedLane>()
+  readonly #worthAClaim: number
   #isWoken = false
   #turns = 0
 
   constructor(options: LoopOptions) {
     this.#options = options
     this.shares = shares.newShares(options.slots)
+    this.#worthAClaim = Math.min(WORTH_A_CLAIM, Math.ceil(options.slots * PART_WORTH_A_CLAIM))
     this.#claims = new Claims({
       setting: { ...options.setting, onEnd: lane => this.#ended(lane) },
       shares: this.shares,
@@ -49,14 +63,20 @@ export class Loop {
   /** Something about the lane has changed. */
   touch(lane: ServedLane): void {
     this.#touched.add(lane)
-    this.wake()
+    if (this.#slotsFor(lane) >= this.#worthAClaim) this.wake()
+    else if (this.slot === NOT_ARMED) this.#gather()
   }
 
   /** One turn for all that happens at once: answers that came together are settled together, and their lanes looked at once. */
   wake(): void {
     if (this.#isWoken) return
     this.#isWoken = true
-    nextTurn(() => this.#turn())
+    nextTurn(() => this.#isWoken && this.#turn())
+  }
+
+  /** What was gathered has its turn. */
+  ring(): void {
+    this.wake()
   }
 
   /** The lane is served no longer. */
@@ -67,8 +87,21 @@ export class Loop {
     shares.leaveShares(this.shares, lane.share)
   }
 
+  /** That it could take, if nobody else did. */
+  #slotsFor({ share }: ServedLane): number {
+    const { slots, taken } = this.shares
+    return shares.mostFor({ free: slots - taken, ofTenant: share.tenant.taken, ofLane: share.taken })
+  }
+
+  #gather(): void {
+    const { clock } = this.#options.setting.ports
+    this.dueAt = clock.monotonic() + GATHERING_MS
+    clock.arm(this)
+  }
+
   #turn(): void {
     this.#isWoken = false
+    this.#options.setting.ports.clock.disarm(this)
     this.#turns++
     // While a claim is under way, what has ended waits for its answer: with the next one it is a single commit.
     if (this.#claims.underWay === 0) this.#options.setting.settling.flush()
@@ -77,8 +110,9 @@ export class Loop {
     if (this.#mayClaim) this.#fill()
   }
 
-  /** The store works on what comes next while the caller sends what was claimed. */
+  /** If there is enough to claim again, the store works on that while the caller sends what was claimed. */
   #claimEnded(): void {
+    if (!this.#isWoken) return
     this.#options.setting.settling.flush()
     this.#turn()
   }
