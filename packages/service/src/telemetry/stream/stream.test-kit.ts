@@ -96,7 +96,7 @@ export function tellChange(stream: EventStream, parts: Partial<TaskChange> = {})
   stream.taskChanged(change.tenant, () => change)
 }
 
-export function aChange(parts: Partial<TaskChange> = {}): TaskChange {
+function aChange(parts: Partial<TaskChange> = {}): TaskChange {
   return {
     tenant: 'default',
     taskId: 'a',
