@@ -56,10 +56,11 @@ export class DiskSpace {
       : looking.then(() => this.#takeOrThrow(purpose, bytes))
   }
 
-  /** Absent where there is no room: for whoever can do without. */
-  async takeIfFree(purpose: Purpose, bytes: number): Promise<Written | undefined> {
-    await this.#see()
-    return this.#hasRoom(purpose, bytes) ? this.take(bytes) : undefined
+  /** Absent where there is no room: for whoever can do without. At once, unless nobody has looked for long. */
+  takeIfFree(purpose: Purpose, bytes: number): Written | undefined | Promise<Written | undefined> {
+    const take = (): Written | undefined => (this.#hasRoom(purpose, bytes) ? this.take(bytes) : undefined)
+    const looking = this.#see()
+    return looking === undefined ? take() : looking.then(take)
   }
 
   /** For what is written in any case: others see that there is less. */

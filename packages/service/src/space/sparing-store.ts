@@ -17,7 +17,9 @@ export function sparing(store: TaskStore, space: DiskSpace): TaskStore {
     enqueue: (tasks, limits) => space.within('attempts', bytesOfNew(tasks), () => store.enqueue(tasks, limits)),
     replayMany: (asks, limits) => space.within('orders', asks.length * ROW_BYTES, () => store.replayMany(asks, limits)),
     async settle(settlements) {
-      const keepsAnswers = await space.takeIfFree('answers', bytesOfEnds(settlements))
+      // Without a wait where there is none to be made: a claim that is asked for right behind must not overtake it.
+      const taking = space.takeIfFree('answers', bytesOfEnds(settlements))
+      const keepsAnswers = taking instanceof Promise ? await taking : taking
       const kept = keepsAnswers === undefined ? settlements.map(withoutAnswer) : settlements
       const written = keepsAnswers ?? space.take(bytesOfEnds(kept))
       try {

@@ -104,6 +104,17 @@ describe('calls that wait for the disk', () => {
     assert.deepEqual(brought, [['busy', 'quiet', 'calm'], ['busy'], ['busy']])
   })
 
+  it('begin at once with a claim, which takes along what was asked before it and waits for no turn', async () => {
+    const { queue, verbs } = queueBefore()
+    void queue.ask('get', 'a')
+    void queue.ask('settle', [])
+    void queue.ask('claim', { partition: 0, steward: 's', token: 't', asks: [] })
+    await Promise.resolve()
+    assert.deepEqual(verbs(), [['settle', 'get', 'claim']])
+    await settled()
+    assert.equal(verbs().length, 1)
+  })
+
   it('are asked for their leave when their turn has come, and not done without it', async () => {
     const { queue, commit, batches } = queueBefore()
     let isShutOut = false

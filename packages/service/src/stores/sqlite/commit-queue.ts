@@ -48,8 +48,6 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-const turn = (): Promise<void> => new Promise(nextTurn)
-
 /**
  * So many of each turn are about a millisecond of work; of each, so that none keeps another waiting for ever. A hundred
  * callers in one batch would all wait for the thread, then for the disk, and then be asked what is next, each time with
@@ -91,6 +89,9 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
   const lines: { readonly [line in Line]: Waiting[] } = { settle: [], release: [], order: [], usual: [], claim: [] }
   const brought = new TenantTurns<Waiting>()
   let waiting = 0
+  /** Batches that the thread has not answered. */
+  let underWay = 0
+  let isTurnAwaited = false
   const committing = new Set<Promise<void>>()
   /** All that was committed so far is on the disk. */
   let kept: Promise<void> = Promise.resolve()
@@ -157,16 +158,33 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
     for (const { reject } of batch) reject(error)
   }
 
-  const commitAll = async (): Promise<void> => {
-    // Whoever is about to ask comes along: those of this turn, and those whom an answer makes ask. A claim that just
-    // missed the settles before it would be committed alone.
-    for (await turn(); waiting > 0; await turn()) await commitBatch(takeBatch())
+  /** Commits those who wait, as long as the thread takes more. */
+  const commitWaiting = (): void => {
+    while (waiting > 0 && underWay < MOST_UNDER_WAY) {
+      underWay++
+      watch(commitBatch(takeBatch()).then(ended))
+    }
   }
 
-  const beginToCommit = (): void => {
-    if (committing.size >= MOST_UNDER_WAY) return
-    const all = commitAll().finally(() => committing.delete(all))
-    committing.add(all)
+  const ended = (): void => {
+    underWay--
+    commitInTurn()
+  }
+
+  /** Whoever is about to ask comes along: those of this turn, and those whom an answer makes ask. */
+  const commitInTurn = (): void => {
+    if (isTurnAwaited || waiting === 0) return
+    isTurnAwaited = true
+    const commitThen = (): void => {
+      isTurnAwaited = false
+      commitWaiting()
+    }
+    watch(new Promise<void>(nextTurn).then(commitThen))
+  }
+
+  const watch = (step: Promise<void>): void => {
+    const watched = step.finally(() => committing.delete(watched))
+    committing.add(watched)
   }
 
   return {
@@ -177,7 +195,10 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
           brought.add(tenantOf(tasks), { verb, ask, rows: tasks.length, leave, resolve, reject })
         } else lines[lineOf(verb)].push({ verb, ask, rows: 0, leave, resolve, reject })
         waiting++
-        beginToCommit()
+        // Slots stand empty until a claim is answered, and what goes with it was asked before it: with the
+        // other claims of this step it need not wait for the rest of a turn, which may take a millisecond.
+        if (verb === 'claim') watch(Promise.resolve().then(commitWaiting))
+        else commitInTurn()
       }),
     async drained() {
       while (committing.size > 0) await Promise.all(committing)
