@@ -70,7 +70,7 @@ export class Attempt implements Alarm {
     return this.#task.taskId
   }
 
-  /** Whether it may be sent now: then it is paid for, and has to be. If not, its lease is on its way back already. */
+  /** Whether it may be sent now: then it is paid for, and is sent soon. If not, its lease is on its way back already. */
   admit(): boolean {
     const { policies, settling } = this.#setting
     settling.takeInHand(this.#task)
@@ -80,16 +80,17 @@ export class Attempt implements Alarm {
     return false
   }
 
-  /** Once it is admitted. */
+  /** Once it is admitted, unless it was cut off since, or the process stood still. */
   send(): void {
-    const { ports, underWay } = this.#setting
+    if (this.#isOver) return
+    if (!this.#fits(this.#policy)) return this.#putBack()
+    const { ports } = this.#setting
     const { progress } = this.#task
     const request = this.#request
     const timeoutMs = Math.min(this.#policy.attemptTimeoutMs, progress.expiresAt - this.#startedAt)
     this.#startedElapsed = ports.clock.monotonic()
     this.dueAt = this.#startedElapsed + timeoutMs + GRACE_MS
     ports.clock.arm(this)
-    underWay.add(this)
     ports.events.taskChanged(this.#task.tenant, () => startOf(this.#task))
     try {
       const headers = signedHeadersOf(this.#task, { body: request.body, timeoutMs }, ports)
@@ -105,12 +106,10 @@ export class Attempt implements Alarm {
     underWay.add(this)
     const policy = await policies.find(this.#task)
     if (policy === 'missing') onPolicyMissing(this.#task, this.#lane)
-    const isAdmitted =
-      policy === undefined || policy === 'missing'
-        ? this.#release()
-        : (await this.#fetchBody(policy)) && this.#admit(policy)
+    const isPolicyKnown = policy !== undefined && policy !== 'missing'
+    const isReady = isPolicyKnown ? await this.#fetchBody(policy) : this.#release()
     underWay.remove(this)
-    if (isAdmitted) this.send()
+    if (isPolicyKnown && isReady && this.#admit(policy)) this.send()
   }
 
   /** False when there is none to send: then its lease is on its way back already. */
@@ -150,6 +149,7 @@ export class Attempt implements Alarm {
     this.#lateness = latenessOf(this.#lane, this.#task.dueAt, now)
     this.#lane.starting--
     this.#inFlight = ++this.#lane.running
+    this.#setting.underWay.add(this)
     return true
   }
 
@@ -203,12 +203,18 @@ export class Attempt implements Alarm {
 
   /** The target was never asked, and has shown nothing of itself. */
   #putOff({ errorCode, errorMessage }: NotTried): void {
-    const { ports, settling, onLack } = this.#setting
-    const [task, lane] = [this.#task, this.#lane]
+    const { ports, onLack } = this.#setting
     ports.events.warning(errorCode, errorMessage)
+    onLack(this.#task, this.#lane)
+    this.#putBack()
+  }
+
+  /** It was paid for, and is not sent: it has all of it back. */
+  #putBack(): void {
+    const { ports, settling } = this.#setting
+    const [task, lane] = [this.#task, this.#lane]
     this.#leave()
     lanes.abandon(lane.policy, lane.state, this.#permit!, ports.time.now())
-    onLack(task, lane)
     settling.settle({ task, settlement: putBack(task), lane, lateness: NOT_LATE })
     this.#giveSlotBack()
   }
@@ -220,8 +226,9 @@ export class Attempt implements Alarm {
   }
 
   ring(): void {
+    if (this.#sending === undefined) return this.#putBack()
     const message = `no answer within ${this.#policy.attemptTimeoutMs} ms`
-    this.#sending?.cut(message)
+    this.#sending.cut(message)
     this.#end(cutOff('attempt-timeout', message))
   }
 
@@ -236,7 +243,8 @@ export class Attempt implements Alarm {
       this.#left?.abort()
       return
     }
-    this.#sending?.cut(errorMessage)
+    if (this.#sending === undefined) return this.#putBack()
+    this.#sending.cut(errorMessage)
     this.#end(cutOff(errorCode, errorMessage), IGNORED)
   }
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { WELL } from './simulation/faulty-store.test-kit.ts'
-import { neighbourOf, World, type WorldOptions } from './simulation/world.test-kit.ts'
+import { SENT_IN_ONE_TURN } from './claims.ts'
+import type { SimulatedProcess } from './simulation/instance.test-kit.ts'
+import { neighbourOf, World, type Accepted, type WorldOptions } from './simulation/world.test-kit.ts'
 
 const LANE = { tenant: 'acme', destination: 'https://api.example' }
 
@@ -87,5 +89,42 @@ describe('claims', () => {
     const task = await world.enqueue(other)
     await world.clock.advance(700)
     assert.equal(await world.statusOf(task), 'SUCCEEDED')
+  })
+
+  describe('of more than is sent in one turn', () => {
+    /** Claims grow: eight, sixteen, and then all that are left. */
+    const SENT_BEFORE = 24
+    const SENT = SENT_BEFORE + SENT_IN_ONE_TURN
+    const ALL = 60
+
+    /** `onPause` hears which tasks were not sent with the first of the last claim. */
+    const paused = async (onPause: (process: SimulatedProcess, unsent: readonly Accepted[]) => void) => {
+      const world = new World({
+        slots: 200,
+        onRequest: ({ process }) => {
+          if (world.destinations.seen.length + 1 === SENT) queueMicrotask(() => onPause(process, unsent()))
+        },
+      })
+      const tasks = await world.enqueueMany(ALL)
+      const unsent = (): Accepted[] => {
+        const sent = new Set(world.destinations.seen.map(({ idempotencyKey }) => idempotencyKey))
+        return tasks.filter(({ taskId }) => !sent.has(taskId))
+      }
+      world.start()
+      return world
+    }
+
+    it('send no task that is cancelled before its turn, and count nothing', async () => {
+      let cancelled: Accepted | undefined
+      const world = await paused((process, [first]) => {
+        cancelled = first
+        void world.store.cancel(first!.taskId)
+        process.dispatcher.cut(first!.taskId)
+      })
+      await world.finish(60_000)
+      const { state, progress } = (await world.store.get(cancelled!.taskId))!
+      assert.deepEqual([state.status, progress.attemptNumber], ['CANCELLED', 0])
+      assert.equal(world.destinations.seen.length, ALL - 1)
+    })
   })
 })

@@ -6,6 +6,7 @@
  *  3. Without an answer nobody knows whether leases were made. The partition is left, so that its token changes and a
  *     late call is refused; then whatever carries the claim's token was never sent, and is released.
  */
+import { nextTurn } from '@secondwind/resilience'
 import { lane as lanes, shares } from '@secondwind/resilience/rules'
 import { laneKey } from '../task/lane.ts'
 import type { ClaimedTask, Queue } from '../task/task.ts'
@@ -16,6 +17,12 @@ import type { ServedLane, ServedQueue } from './served-lane.ts'
 import type { ServedPartition } from './served-partition.ts'
 import { portionsOf, type Portion } from './share.ts'
 import type { Mark } from './store-time.ts'
+
+/**
+ * Between portions the event loop hears who has answered meanwhile. Sent in one go, all that was claimed would be answered
+ * in one go, and stand still together while the store works on the next claim.
+ */
+export const SENT_IN_ONE_TURN = 16
 
 interface ClaimsOptions {
   readonly setting: AttemptSetting
@@ -83,7 +90,7 @@ export class Claims {
     else if (answer.kind === 'refused') this.#options.onLost(partition)
     else this.#tell(partition, parts, answer)
     this.#options.onEnd()
-    for (const attempt of attempts) attempt.send()
+    await sendAll(attempts)
   }
 
   /** Those that may start, in the order in which they were due. */
@@ -121,6 +128,13 @@ export class Claims {
     }
     for (const lane of partition.parked) this.#options.onAnswer(lane, false)
     partition.parked.clear()
+  }
+}
+
+async function sendAll(attempts: readonly Attempt[]): Promise<void> {
+  for (let sent = 0; sent < attempts.length; sent += SENT_IN_ONE_TURN) {
+    if (sent > 0) await new Promise<void>(nextTurn)
+    for (const attempt of attempts.slice(sent, sent + SENT_IN_ONE_TURN)) attempt.send()
   }
 }
 
