@@ -1,7 +1,7 @@
 /**
  * Claims: one at a time per partition, over all of its lanes that were given slots, each with a token of its own.
  *
- *  1. Only what can start now is asked for, and what comes back is started at once.
+ *  1. Only what can start now is asked for, and what comes back is admitted at once and sent in the next few turns.
  *  2. An answer sets a queue's next due instant, but never above what was heard of since the claim was sent.
  *  3. Without an answer nobody knows whether leases were made. The partition is left, so that its token changes and a
  *     late call is refused; then whatever carries the claim's token was never sent, and is released.
