@@ -4,6 +4,9 @@ import { promisify } from 'node:util'
 
 /** Makes what was written survive a loss of power. */
 export interface Disk extends Keeping {
+  /** Resolves when all that was moved out of the log into the file is on the disk. */
+  keepMoved(): Promise<void>
+  /** Once no connection is open: to close a file gives up all locks that this process has on it. */
   close(): void
 }
 
@@ -29,8 +32,16 @@ const SOON_MS = 3
  */
 export function openDisk(dataPath: string): Disk {
   const log = openSync(`${dataPath}-wal`, 'r+')
+  const data = openSync(dataPath, 'r+')
   const keep = oneForAll(() => sync(log))
-  return { ...soonOrNow(keep, () => systemClock.sleep(SOON_MS)), close: () => closeSync(log) }
+  return {
+    ...soonOrNow(keep, () => systemClock.sleep(SOON_MS)),
+    keepMoved: () => sync(data),
+    close() {
+      closeSync(log)
+      closeSync(data)
+    },
+  }
 }
 
 /** What is kept soon goes along with what is kept now, for it was written before. */

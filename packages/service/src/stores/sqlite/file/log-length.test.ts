@@ -4,7 +4,7 @@ import { leftFor } from '../../../task/disk-reserve.ts'
 import { temporaryDirectory } from '../sqlite.test-kit.ts'
 import { numberOf } from './migrate.ts'
 import { openFile } from './file.ts'
-import { diskBytes, longLogPages, mostLogBytes, mostLogPages } from './log-length.ts'
+import { diskBytes, longLogPages, mostLogBytes, mostLogPages, shortLogPages } from './log-length.ts'
 
 const GB = 1_000_000_000
 
@@ -12,6 +12,7 @@ describe('the log', () => {
   it('becomes 64 MiB long at most, is moved at half of that, and is shorter on a small disk', () => {
     assert.equal(mostLogBytes(Infinity), 64 * 1_048_576)
     assert.equal(longLogPages(Infinity), Math.floor(mostLogPages(Infinity) / 2))
+    assert.equal(shortLogPages(Infinity), 254)
     assert.equal(mostLogBytes(GB), GB / 80)
     assert.equal(mostLogPages(0), 500)
   })

@@ -31,6 +31,11 @@ export function longLogPages(allBytes: number): number {
   return Math.floor(mostLogPages(allBytes) / 2)
 }
 
+/** So little the writer moves by itself: about a millisecond (1 MiB on a large disk). */
+export function shortLogPages(allBytes: number): number {
+  return Math.floor(longLogPages(allBytes) / 32)
+}
+
 /** Of the disk under a directory; one that does not say is taken for a large one. */
 export function diskBytes(directory: string): number {
   try {

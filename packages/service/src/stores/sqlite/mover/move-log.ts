@@ -1,12 +1,12 @@
 import type { Connection } from '../file/connection.ts'
 
 /**
- * The first half of moving, beside the writer: all that is in the log by now, if that is much. The writer goes on behind
- * it, so that the log has no end yet. Answers whether there is a rest to be moved.
+ * The first half of moving, beside the writer: all that is in the log by now, if that is at least so much. The writer goes
+ * on behind it, so that the log has no end yet. Answers whether anything was moved.
  */
-export function moveLongLog(connection: Connection, longPages: number): boolean {
+export function moveLongLog(connection: Connection, leastPages: number): boolean {
   const [, pages, moved] = connection.row<Progress>('pragma wal_checkpoint(noop)')()!
-  if (pages - moved < longPages) return false
+  if (pages - moved < leastPages) return false
   moveLog(connection)
   return true
 }

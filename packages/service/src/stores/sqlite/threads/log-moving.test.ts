@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, it } from 'vitest'
+import type { MoverAsk } from '../mover/mover-thread.ts'
 import { createLogMoving } from './log-moving.ts'
 
-function setting(moveMost: () => Promise<boolean>) {
+function setting(move: (what: MoverAsk) => Promise<boolean>) {
   const steps: string[] = []
   const moving = createLogMoving({
-    moveMost: () => {
-      steps.push('most')
-      return moveMost()
+    move: what => {
+      steps.push(what)
+      return move(what)
     },
+    keep: async () => steps.push('keep'),
     moveRest: async () => steps.push('rest'),
   })
   const commit = (count: number): void => {
@@ -18,46 +20,80 @@ function setting(moveMost: () => Promise<boolean>) {
   return { moving, steps, commit }
 }
 
+/** Finds a long log, and then so often more than the writer should move. */
+function findingMore(times: number): (what: MoverAsk) => Promise<boolean> {
+  let left = times
+  return async what => what === 'long' || left-- > 0
+}
+
 describe('moving the log', () => {
   it('is looked at once in a hundred commits, and the writer is asked only when something was moved', async () => {
     let isLong = false
-    const { moving, steps, commit } = setting(async () => isLong)
+    const { moving, steps, commit } = setting(async what => isLong && what === 'long')
     commit(99)
     assert.deepEqual(steps, [])
     commit(1)
     await moving.settled()
-    assert.deepEqual(steps, ['most'])
+    assert.deepEqual(steps, ['long'])
     isLong = true
     commit(100)
     await moving.settled()
-    assert.deepEqual(steps, ['most', 'most', 'rest'])
+    assert.deepEqual(steps, ['long', 'long', 'keep', 'more', 'rest'])
+  })
+
+  it('leaves the writer little to move, and nothing of all that was moved before to wait for', async () => {
+    const { moving, steps, commit } = setting(findingMore(2))
+    commit(100)
+    await moving.settled()
+    assert.deepEqual(steps, ['long', 'keep', 'more', 'keep', 'more', 'keep', 'more', 'rest'])
+  })
+
+  it('goes to the writer in the end, however much comes meanwhile', async () => {
+    const { moving, steps, commit } = setting(findingMore(Infinity))
+    commit(100)
+    await moving.settled()
+    assert.deepEqual([steps.length, steps.at(-1)], [9, 'rest'])
   })
 
   it('is done one at a time, however much is committed meanwhile', async () => {
     let goOn = (): void => {}
-    const { moving, steps, commit } = setting(() => new Promise(resolve => (goOn = () => resolve(true))))
+    const { moving, steps, commit } = setting(what =>
+      what === 'long' ? new Promise(resolve => (goOn = () => resolve(true))) : Promise.resolve(false),
+    )
     commit(1_000)
     await turn()
-    assert.deepEqual(steps, ['most'])
+    assert.deepEqual(steps, ['long'])
     goOn()
     await moving.settled()
-    assert.deepEqual(steps, ['most', 'rest'])
+    assert.deepEqual(steps, ['long', 'keep', 'more', 'rest'])
     commit(1)
-    assert.deepEqual(steps, ['most', 'rest', 'most'])
+    assert.deepEqual(steps.slice(4), ['long'])
     goOn()
   })
 
   it('is tried again after it has failed', async () => {
     let isFull = true
-    const { moving, steps, commit } = setting(async () => {
+    const { moving, steps, commit } = setting(async what => {
       if (isFull) throw new Error('no room')
-      return true
+      return what === 'long'
     })
     commit(100)
     await moving.settled()
     isFull = false
     commit(100)
     await moving.settled()
-    assert.deepEqual(steps, ['most', 'most', 'rest'])
+    assert.deepEqual(steps, ['long', 'long', 'keep', 'more', 'rest'])
+  })
+
+  it('asks the writer for nothing where what was moved could not be kept', async () => {
+    const steps: string[] = []
+    const moving = createLogMoving({
+      move: async () => true,
+      keep: () => Promise.reject(new Error('EIO')),
+      moveRest: async () => steps.push('rest'),
+    })
+    for (let at = 0; at < 100; at++) moving.wrote()
+    await moving.settled()
+    assert.deepEqual(steps, [])
   })
 })

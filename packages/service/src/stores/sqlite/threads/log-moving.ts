@@ -1,4 +1,12 @@
-/** Sees to it that the log is moved into the file while the writer goes on. */
+/**
+ * Sees to it that the log is moved into the file while the writer goes on.
+ *
+ * SQLite waits until the file is on the disk only with the last page of the log, then for all that was moved before, and
+ * whoever moves that page waits. That must not be the writer, for it would stand still for a tenth of a second. So what
+ * was moved is kept before more is moved, until what came meanwhile is little: that is the writer's.
+ */
+import type { MoverAsk } from '../mover/mover-thread.ts'
+
 export interface LogMoving {
   /** Told after each commit that wrote something. */
   wrote(): void
@@ -7,8 +15,10 @@ export interface LogMoving {
 }
 
 export interface LogMovingOptions {
-  /** Moves what is in the log, if that is much, beside the writer; answers whether it did. */
-  readonly moveMost: () => Promise<boolean>
+  /** Moves it beside the writer, if there is so much; answers whether there was. */
+  readonly move: (what: MoverAsk) => Promise<boolean>
+  /** Resolves when all that was moved is on the disk. */
+  readonly keep: () => Promise<unknown>
   /** Has the writer move the rest. */
   readonly moveRest: () => Promise<unknown>
 }
@@ -16,25 +26,30 @@ export interface LogMovingOptions {
 /** Some megabytes at most, unless bodies are large. */
 const COMMITS_BETWEEN_LOOKS = 100
 
-export function createLogMoving({ moveMost, moveRest }: LogMovingOptions): LogMoving {
+/** Each finds about a tenth of what the one before found. Where the disk is slower than what comes, no number would do. */
+const MOST_ROUNDS = 4
+
+export function createLogMoving({ move, keep, moveRest }: LogMovingOptions): LogMoving {
   let commits = 0
   let moving: Promise<void> | undefined
 
-  const move = async (): Promise<void> => {
+  const moveAll = async (): Promise<void> => {
     try {
-      if (await moveMost()) await moveRest()
+      if (!(await move('long'))) return
+      await keep()
+      for (let round = 1; round < MOST_ROUNDS && (await move('more')); round++) await keep()
+      await moveRest()
     } catch {
       // Nothing is lost: the log keeps it all. A disk that is full or broken is met by the commits themselves, and a log
       // that has grown too long is moved by the writer.
     }
-    moving = undefined
   }
   return {
     wrote() {
       commits++
       if (moving !== undefined || commits < COMMITS_BETWEEN_LOOKS) return
       commits = 0
-      moving = move()
+      moving = moveAll().then(() => void (moving = undefined))
     },
     settled: async () => moving,
   }

@@ -4,6 +4,7 @@ import { StoreUnavailableError, type Hint, type Leave, type StoreHealth } from '
 import { createCommitQueue, type Committing } from '../commit-queue.ts'
 import { openDisk } from '../file/disk.ts'
 import { sayingWhy, type FileOptions } from '../file/file.ts'
+import type { MoverAsk } from '../mover/mover-thread.ts'
 import type { ReaderAnswer, ReaderAsk, ReaderVerb } from '../reader/reading.ts'
 import type { Batch, Committed } from '../writer/commit.ts'
 import type { AskOf, Verb } from '../writer/verbs.ts'
@@ -44,7 +45,7 @@ export async function openStoreThreads(options: SqliteStoreOptions): Promise<Sto
   const condition = createCondition(files, () => storeClock.now())
   const refuse = (): void => condition.refuseToOpen()
   const reader = lateThread<ReaderAsk, unknown>({ script: scriptOf('reader'), data, refuse })
-  const mover = lateThread<null, boolean>({ script: scriptOf('mover'), data, refuse })
+  const mover = lateThread<MoverAsk, boolean>({ script: scriptOf('mover'), data, refuse })
   const listeners = new Set<(hint: Hint) => void>()
   let closing: Promise<void> | undefined
 
@@ -62,7 +63,8 @@ export async function openStoreThreads(options: SqliteStoreOptions): Promise<Sto
     onUnkept: error => condition.couldNotKeep(error),
   })
   const logMoving = createLogMoving({
-    moveMost: () => mover.ask(null),
+    move: what => mover.ask(what),
+    keep: () => disk.keepMoved(),
     moveRest: () => queue.ask('moveRest', null),
   })
   const refuseIfClosed = (): void => {
