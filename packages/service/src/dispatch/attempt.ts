@@ -80,11 +80,11 @@ export class Attempt implements Alarm {
     return false
   }
 
-  /** Once it is admitted, unless it was cut off since, or the process stood still. */
+  /** Once it is admitted, unless it was cut off since, or the process stood still: then lease and orders may have grown old. */
   send(): void {
     if (this.#isOver) return
-    if (!this.#fits(this.#policy)) return this.#putBack()
-    const { ports } = this.#setting
+    const { ports, steering } = this.#setting
+    if (!this.#fits(this.#policy) || !steering.isFresh) return this.#putBack()
     const { progress } = this.#task
     const request = this.#request
     const timeoutMs = Math.min(this.#policy.attemptTimeoutMs, progress.expiresAt - this.#startedAt)

@@ -126,5 +126,15 @@ describe('claims', () => {
       assert.deepEqual([state.status, progress.attemptNumber], ['CANCELLED', 0])
       assert.equal(world.destinations.seen.length, ALL - 1)
     })
+
+    it('send nothing on orders that have grown old meanwhile, and count nothing', async () => {
+      const world = await paused(process => process.jumpWall(2_500))
+      await world.finish(60_000)
+      const { seen } = world.destinations
+      assert.equal(seen.length, ALL)
+      assert.ok(seen.slice(SENT).every(({ at }) => at > 0))
+      const last = (await world.store.get(seen.at(-1)!.idempotencyKey))!
+      assert.equal(last.progress.attemptNumber, 1)
+    })
   })
 })
