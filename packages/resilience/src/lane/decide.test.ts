@@ -327,6 +327,19 @@ function play(input: LaneInput, steps: readonly Step[], check: (played: Played) 
   }
 }
 
+/** What has flowed in by then is a token but for the last of its decimals. */
+const NEARLY_WHOLE: [LaneInput, boolean, Step[]] = [
+  { budget: { kind: 'rate', perSecond: 0.3, burst: 2 } },
+  true,
+  [
+    { afterMs: 2_000, do: 'start', kind: 'first' },
+    { afterMs: 700, do: 'end', pick: 0, outcome: { kind: 'success' } },
+    { afterMs: 2_000, do: 'start', kind: 'first' },
+    { afterMs: 0, do: 'start', kind: 'retry' },
+    { afterMs: 2_000, do: 'start', kind: 'retry' },
+  ],
+]
+
 describe('a lane, whatever happens', () => {
   it('lets nobody start before it opens, passes no limit, and sends one probe at a time', () => {
     fc.assert(
@@ -374,6 +387,7 @@ describe('a lane, whatever happens', () => {
           taken,
         )
       }),
+      { examples: [NEARLY_WHOLE] },
     )
   })
 

@@ -212,7 +212,9 @@ export function abandon(policy: LanePolicy, state: LaneState, permit: LanePermit
 export function budgetBalance(policy: LanePolicy, state: LaneState, now: number): number {
   const { budget } = policy
   const known = budget.kind === 'rate' ? budget : ratioAt(budget, state, now)
-  return BUDGET_RULES[budget.kind].balance(known, state.budget, now)
+  const balance = BUDGET_RULES[budget.kind].balance(known, state.budget, now)
+  const whole = Math.round(balance)
+  return Math.abs(whole - balance) <= EPSILON ? whole : balance
 }
 
 /** How long the next call will probably take; 0 when too little is known. */

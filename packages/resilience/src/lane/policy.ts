@@ -96,11 +96,14 @@ function checkLaneBreaker(breaker: unknown, at: string): Problem[] {
 }
 
 function checkLaneBudget(budget: unknown, at: string): Problem[] {
+  if (isRecord(budget) && budget['kind'] !== 'ratio' && budget['kind'] !== 'rate') {
+    // What else stands in it belongs to a budget that it must not be.
+    const say = 'must be ratio or rate: no other is refilled while retries wait'
+    return [{ at: `${at}.kind`, is: budget['kind'], say }]
+  }
   const problems = checkBudget(budget, at)
   if (problems.length > 0 || !isRecord(budget)) return problems
   const { kind, minRetries } = budget
-  if (kind !== 'ratio' && kind !== 'rate')
-    problems.push({ at: `${at}.kind`, is: kind, say: 'must be ratio or rate: no other is refilled while retries wait' })
   if (kind === 'ratio' && minRetries === 0)
     problems.push({
       at: `${at}.minRetries`,
