@@ -98,6 +98,22 @@ describe('PUT /destinations/{name}/settings', () => {
       assert.ok(places.includes(at), `${at} in ${places}`)
   })
 
+  it('refuses what the schema does not know and what the library does not, together, each once', async () => {
+    const { ask } = await serve()
+    const body = { name: 'a b', limits: { concurency: 1, concurrency: 0, budget: { kind: 'tokens', maxTokens: 0 } } }
+    const { status, json } = await ask('PUT', `/destinations/${ORIGIN}/settings`, { body })
+    assert.equal(status, 400)
+    assert.deepEqual(
+      json.problems.map(({ at, say }: { at: string; say: string }) => `${at} ${say}`),
+      [
+        'name must be a name of 1 to 100 letters, digits, dots, dashes and underscores',
+        'limits.concurency is an unknown field; did you mean concurrency?',
+        'limits.concurrency must be a whole number from 1 to 1000000',
+        'limits.budget.kind must be ratio or rate: no other is refilled while retries wait',
+      ],
+    )
+  })
+
   it('is refused if somebody has changed them since they were read', async () => {
     const served = await serve()
     const put = (body: object, headers = {}) => served.ask('PUT', `/destinations/${ORIGIN}/settings`, { body, headers })

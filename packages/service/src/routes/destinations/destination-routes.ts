@@ -89,6 +89,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
   api.put<OneDestination<DestinationSettingsInput>>(
     '/destinations/:name/settings',
     {
+      attachValidation: true,
       schema: operation({
         ...OPERATED,
         operationId: 'putDestinationSettings',
@@ -98,9 +99,9 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
       }),
     },
     async (request, reply) => {
+      const { name, limits, reason, ifVersion } = readSettings(request)
       const place = placeFor(request, context)
       const caller = callerOf(request)
-      const { name, limits, reason, ifVersion } = readSettings(request)
       const set = { ...(name !== undefined && { name }), ...(limits !== undefined && { limits }) }
       const by = setBy(caller, reason, clock.now())
       await changeSettings(

@@ -95,6 +95,15 @@ describe('POST /retry-policies', () => {
       'invalid-request',
       'policyId is reserved for tasks that bring a policy of their own',
     ])
+    const misnamed = 'policyId must be a name of 1 to 100 letters, digits, dots, dashes and underscores'
+    const wrong = ['maxAttempts must be a whole number from 1 to 10000', misnamed]
+    for (const policyId of ['a b', '', 'x'.repeat(300), 3])
+      assert.deepEqual(await say({ policyId, maxAttempts: 0 }), [400, 'invalid-request', ...wrong])
+    assert.deepEqual(await say({ name: 'a b', retry: { maxAttempts: 0 } }), [
+      400,
+      'invalid-request',
+      ...wrong.map(each => each.replace('maxAttempts', 'retry.maxAttempts')),
+    ])
     for (const body of ['[]', 'null', '3', ''])
       assert.deepEqual(await say(body), [400, 'invalid-request', ' must be an object with the fields of a policy'])
   })

@@ -1,5 +1,4 @@
 import type { PolicyVersion } from '@secondwind/client'
-import type { RetryPolicy } from '@secondwind/resilience'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Page, PolicyName, PolicyRecord, TaskStore } from '../../stores/task-store.ts'
 import { Refusal } from '../answers/refusal.ts'
@@ -15,7 +14,7 @@ import { operation } from '../schemas/operation.ts'
 import { DEFAULT_PAGE, pageFields, policyIdField, type PageQuery } from '../schemas/fields.ts'
 import { component, pageOf, parameters } from '../schemas/schema.ts'
 import type { PolicyBook } from './policy-book.ts'
-import { checkPolicyId, readPolicy } from './read-policy.ts'
+import { readNamedPolicy, type NamedPolicy } from './read-policy.ts'
 
 const POLICY = component('RetryPolicy')
 const PAGE_QUERY = parameters({ ...pageFields })
@@ -151,11 +150,10 @@ function tooMany(policyId: string, { record }: { readonly record?: PolicyRecord 
 }
 
 /** A document that can be kept: right in itself, and with a name. */
-function readNamed(body: unknown): RetryPolicy & { readonly policyId: string } {
-  const { policy, problems = [] } = readPolicy(body)
-  const unnamed = policy === undefined ? [] : checkPolicyId(policy.policyId)
-  if (policy === undefined || unnamed.length > 0) throw invalid('policy', [...problems, ...unnamed])
-  return policy as RetryPolicy & { readonly policyId: string }
+function readNamed(body: unknown): NamedPolicy {
+  const { policy, problems } = readNamedPolicy(body)
+  if (policy === undefined) throw invalid('policy', problems)
+  return policy
 }
 
 function nameOf(request: FastifyRequest<OnePolicy>): PolicyName {

@@ -30,6 +30,22 @@ export function readPolicy(input: unknown, path = ''): RetryPolicyCheck {
   return { problems: problems.map(problem => ({ ...problem, at: join(path, problem.at) })) }
 }
 
+export type NamedPolicy = RetryPolicy & { readonly policyId: string }
+
+export type NamedPolicyCheck =
+  | { readonly policy: NamedPolicy; readonly problems?: undefined }
+  | { readonly policy?: undefined; readonly problems: readonly Problem[] }
+
+/** The same of a document that is kept under its name, which is part of it. */
+export function readNamedPolicy(input: unknown): NamedPolicyCheck {
+  const { policy, problems = [] } = readPolicy(input)
+  const { retry } = retryPart(input)
+  const misnamed = check.isRecord(retry) ? checkPolicyId(retry['policyId']) : []
+  if (policy !== undefined && misnamed.length === 0) return { policy: policy as NamedPolicy }
+  const others = misnamed.length === 0 ? problems : problems.filter(({ at }) => !/(?:^|\.)policyId$/.test(at))
+  return { problems: [...others, ...misnamed] }
+}
+
 /** The name that a named policy must have. */
 export function checkPolicyId(policyId: unknown): Problem[] {
   const wrong = (say: string): Problem[] => [{ at: 'policyId', is: policyId, say }]

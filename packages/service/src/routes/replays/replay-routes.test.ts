@@ -80,6 +80,14 @@ describe('POST /replays', () => {
       'filter.endedFrom must be earlier than endedTo',
       'filter.taskIds must be the only field of the filter: it names them all',
     ])
+    assert.deepEqual(await refused({ filter: {} }), [
+      'ratePerSecond must be given',
+      'filter must name something: without it every dead letter would be replayed',
+    ])
+    assert.deepEqual(await refused({ filter: { endedFrom: 'x', endedTo: 1_767_225_600_000 }, ratePerSecond: 0 }), [
+      'filter.endedFrom must be an instant in whole milliseconds since the epoch',
+      'ratePerSecond must be a number from 0.01 to 1000',
+    ])
     assert.deepEqual(await refused({ filter: { destinatoin: 'x' }, rate: 5, canary: -1, stopOnFailureRate: 2 }), [
       'ratePerSecond must be given',
       'rate is an unknown field',

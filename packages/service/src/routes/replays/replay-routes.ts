@@ -1,4 +1,6 @@
 import { REPLAY_STATUSES, type Replay, type ReplayInput, type ReplayStatus } from '@secondwind/client'
+import type { Problem } from '@secondwind/resilience'
+import { check } from '@secondwind/resilience/rules'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { actOnReplay, MOST_REPLAYS, planReplay, type Operator } from '../../replays/operate-replays.ts'
@@ -15,7 +17,7 @@ import { orderingOf, OrderTurns } from '../requests/order-turns.ts'
 import { emptyBodyIsNone } from '../requests/optional-body.ts'
 import { readNumbers } from '../requests/query.ts'
 import { problemsOfRanges } from '../requests/ranges.ts'
-import { invalid } from '../requests/validation.ts'
+import { refuseWrongBody } from '../requests/validation.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { DEFAULT_PAGE, pageFields, reasonField, taskIdField, type PageQuery } from '../schemas/fields.ts'
 import { operation } from '../schemas/operation.ts'
@@ -49,6 +51,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
   api.post<{ Body: ReplayInput }>(
     '/replays',
     {
+      attachValidation: true,
       schema: operation({
         operationId: 'planReplay',
         scope: 'operate',
@@ -66,6 +69,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
       }),
     },
     async (request, reply) => {
+      refuseWrongBody(request, problemsOfPlan(request.body))
       const plan = planOf(request.body)
       const bytes = Uint8Array.from({ length: TASK_ID_BYTES }, () => Math.floor(random() * 256))
       const stored = await planReplay(storeFor(callerOf(request)), operatorOf(request, plan.reason), {
@@ -197,15 +201,21 @@ const ACTIONS: readonly { readonly kind: ReplayAction['kind']; readonly summary:
   { kind: 'cancel', summary: 'End it; what was not moved stays dead', done: 'It has ended.' },
 ]
 
-function planOf(input: ReplayInput): ReplayPlan {
-  const { filter } = input
+/** What no schema sees, of a filter that may be wrong in other ways. */
+function problemsOfPlan(input: unknown): Problem[] {
+  const filter = check.isRecord(input) ? input['filter'] : undefined
+  if (!check.isRecord(filter)) return []
   const { taskIds, ...others } = filter
   const problems = problemsOfRanges(filter).map(problem => ({ ...problem, at: `filter.${problem.at}` }))
   if (Object.keys(filter).length === 0)
     problems.push({ at: 'filter', is: {}, say: 'must name something: without it every dead letter would be replayed' })
   if (taskIds !== undefined && Object.keys(others).length > 0)
     problems.push({ at: 'filter.taskIds', is: taskIds, say: 'must be the only field of the filter: it names them all' })
-  if (problems.length > 0) throw invalid('body', problems)
+  return problems
+}
+
+function planOf(input: ReplayInput): ReplayPlan {
+  const { taskIds, ...others } = input.filter
   // Ids are in the order of time: the oldest go first here too.
   const sorted = taskIds === undefined ? {} : { taskIds: [...new Set(taskIds)].toSorted() }
   return { ...PLAN_DEFAULTS, ...input, filter: { ...others, ...sorted } }

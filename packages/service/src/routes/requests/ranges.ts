@@ -1,13 +1,17 @@
 import type { Problem } from '@secondwind/resilience'
-import type { TaskFilter } from '../../stores/task-store.ts'
 
-/** Spans of time that nothing can be in, though each end be an instant. */
-export function problemsOfRanges(
-  filter: Pick<TaskFilter, 'createdFrom' | 'createdTo' | 'endedFrom' | 'endedTo'>,
-): Problem[] {
-  const { createdFrom = 0, createdTo = Infinity, endedFrom = 0, endedTo = Infinity } = filter
-  return [
-    ...(createdFrom < createdTo ? [] : [{ at: 'createdFrom', is: createdFrom, say: 'must be earlier than createdTo' }]),
-    ...(endedFrom < endedTo ? [] : [{ at: 'endedFrom', is: endedFrom, say: 'must be earlier than endedTo' }]),
-  ]
+const RANGES = [
+  ['createdFrom', 'createdTo'],
+  ['endedFrom', 'endedTo'],
+] as const
+
+type Filter = { readonly [end in (typeof RANGES)[number][number]]?: unknown }
+
+/** Spans of time that nothing can be in, though each end be an instant; what is none, a schema tells. */
+export function problemsOfRanges(filter: Filter): Problem[] {
+  return RANGES.flatMap(([from, to]) => {
+    const [first, end] = [filter[from], filter[to]]
+    const isEmpty = typeof first === 'number' && typeof end === 'number' && first >= end
+    return isEmpty ? [{ at: from, is: first, say: `must be earlier than ${to}` }] : []
+  })
 }

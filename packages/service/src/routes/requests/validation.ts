@@ -1,4 +1,5 @@
 /** What schemas check, and how its findings become a refusal. */
+import type { Problem } from '@secondwind/resilience'
 import type { FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import { Refusal } from '../answers/refusal.ts'
 import { problemsOfShape, type ShapeError } from './shape.ts'
@@ -34,6 +35,14 @@ export function refusalOfShape({ validation, validationContext = 'body' }: Inval
 export function invalid(part: string, problems: NonNullable<Refusal['parts']['problems']>): Refusal {
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`
   return new Refusal('invalid-request', { detail: `The ${part} has ${count}.`, problems })
+}
+
+/** Throws what the schema found in the body of such a route, and what rules find where the schema found nothing, together. */
+export function refuseWrongBody(request: FastifyRequest, rules: readonly Problem[]): void {
+  const shape = problemsOfShape(bodyErrors(request), { kind: 'field' })
+  const told = new Set(shape.map(({ at }) => at))
+  const problems = [...shape, ...rules.filter(({ at }) => !told.has(at))]
+  if (problems.length > 0) throw invalid('body', problems)
 }
 
 /** What the schema found in the body, of a route that goes on all the same. Throws what it found elsewhere. */

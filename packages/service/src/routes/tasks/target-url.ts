@@ -48,8 +48,8 @@ export function readTargetUrl(
   // Whoever writes a password into an address should not find it in an answer.
   const is = text.includes('@') ? REDACTED : text
   if (url === null) return wrong(field, is, 'must be an absolute address, such as https://api.example/charge')
-  const say = wrongWith(text, url)
-  if (say !== undefined) return wrong(field, is, say)
+  const says = wrongWith(text, url)
+  if (says.length > 0) return wrong(field, is, says.join('; '))
   const { href } = url
   const forbidden = checkTarget?.(href)
   if (forbidden === undefined) return right({ href, destination: destinationOf(url) })
@@ -57,14 +57,16 @@ export function readTargetUrl(
   return { ...wrong(field, is, `must not be called: ${forbidden}`), alone }
 }
 
-function wrongWith(text: string, url: URL): string | undefined {
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must begin with http:// or https://'
+function wrongWith(text: string, url: URL): string[] {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return ['must begin with http:// or https://']
+  const says: string[] = []
   // The parser takes out or replaces these without a word, and another address is called than was written.
-  if (!isWellFormed(text)) return 'must not hold half of a surrogate pair, which is no character'
-  if (/[\s\p{Cc}]/u.test(text)) return 'must not hold spaces or control characters; percent-encode them'
-  if (url.username !== '' || url.password !== '') return 'must not hold credentials; send them in headers'
-  if (text.includes('#')) return 'must not have a fragment: it is never sent'
-  if (url.href.length > LONGEST_URL) return `must be at most ${LONGEST_URL} characters long, once percent-encoded`
-  if (!isHostName(url.hostname)) return 'must name a host that can exist: labels of 1 to 63 characters, 253 together'
-  return undefined
+  if (!isWellFormed(text)) says.push('must not hold half of a surrogate pair, which is no character')
+  if (/[\s\p{Cc}]/u.test(text)) says.push('must not hold spaces or control characters; percent-encode them')
+  if (url.username !== '' || url.password !== '') says.push('must not hold credentials; send them in headers')
+  if (text.includes('#')) says.push('must not have a fragment: it is never sent')
+  if (url.href.length > LONGEST_URL) says.push(`must be at most ${LONGEST_URL} characters long, once percent-encoded`)
+  if (!isHostName(url.hostname))
+    says.push('must name a host that can exist: labels of 1 to 63 characters, 253 together')
+  return says
 }
