@@ -122,9 +122,12 @@ describe('a body', () => {
       assert.deepEqual(refusalOf(answer), [400, 'bad-json'])
       return answer.json.detail
     }
-    assert.equal(await detailOf('{"targetUrl": "x",}'), 'It cannot go on at line 1, column 19.')
-    assert.equal(await detailOf('{\n"a": s3cret}'), 'It cannot go on at line 2, column 6.')
-    assert.equal(await detailOf('{"a":'), 'It ends too early at line 1, column 6.')
+    assert.equal(
+      await detailOf('{"targetUrl": "x",}'),
+      'It cannot go on at line 1, column 19, where a name in double quotes must stand.',
+    )
+    assert.equal(await detailOf('{\n"a": s3cret}'), 'It cannot go on at line 2, column 6, where a value must stand.')
+    assert.equal(await detailOf('{"a":'), 'It ends too early at line 1, column 6, where a value must stand.')
     assert.match(String(await detailOf(Buffer.from([0x22, 0xff, 0x22]))), /not valid UTF-8/)
     assert.match(String(await detailOf(`["${'a'.repeat(400_000)}"`)), /too long to look for the place/)
   })

@@ -76,8 +76,9 @@ export function notJson(text: string, search: Search): Refusal {
 const TOO_LONG = 'It is too long to look for the place; a text of less than 256 KiB is told where it fails.'
 
 function sayWhere(text: string): string {
-  const { line, column, offset } = whereJsonFails(text)
-  return `${offset >= text.length ? 'It ends too early' : 'It cannot go on'} at line ${line}, column ${column}.`
+  const { line, column, offset, wanted } = whereJsonFails(text)
+  const place = `${offset >= text.length ? 'It ends too early' : 'It cannot go on'} at line ${line}, column ${column}`
+  return wanted === undefined ? `${place}.` : `${place}, where ${wanted} must stand.`
 }
 
 function overgrown(): Refusal {

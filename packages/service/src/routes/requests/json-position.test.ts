@@ -31,7 +31,22 @@ describe('the place where a text stops being JSON', () => {
   })
 
   it('is told in lines and columns, which begin at 1', () => {
-    assert.deepEqual(whereJsonFails('{\n  "a": 1,\n  b: 2\n}'), { offset: 14, line: 3, column: 3 })
+    const { offset, line, column } = whereJsonFails('{\n  "a": 1,\n  b: 2\n}')
+    assert.deepEqual([offset, line, column], [14, 3, 3])
+  })
+
+  it('comes with what must stand there, but in the middle of a text', () => {
+    const wanted = (text: string) => whereJsonFails(text).wanted
+    assert.equal(wanted('{"a":1,}'), 'a name in double quotes')
+    assert.equal(wanted("{'a':1}"), 'a name in double quotes or }')
+    assert.equal(wanted('{"a" 1}'), 'a colon')
+    assert.equal(wanted('{"a":'), 'a value')
+    assert.equal(wanted('[x'), 'a value or ]')
+    assert.equal(wanted('[1,]'), 'a value')
+    assert.equal(wanted('{"a":[1 2]}'), 'a comma or ]')
+    assert.equal(wanted('{"a":[1]'), 'a comma or }')
+    assert.equal(wanted('{} x'), 'the end')
+    assert.equal(wanted('{"a":"b\nc"}'), undefined)
   })
 
   it('is found wherever a stray character is put between two lines of any document', () => {

@@ -4,6 +4,8 @@ export interface JsonPosition {
   /** Both begin at 1. */
   readonly line: number
   readonly column: number
+  /** What would have to stand there; absent in the middle of a text or a word. */
+  readonly wanted?: string
 }
 
 /** What may come next: a value, a name, what stands between them, or the end of what is open. */
@@ -15,7 +17,7 @@ export function whereJsonFails(text: string): JsonPosition {
   let expected: Expected = 'value'
   for (let at = skip(SPACE, text, 0); ; at = skip(SPACE, text, at)) {
     const next = follow(expected, text[at], open)
-    if (next === undefined) return placeOf(text, at)
+    if (next === undefined) return { ...placeOf(text, at), wanted: sayWanted(expected, open) }
     const { end, isWhole } = readToken(text, at)
     if (!isWhole) return placeOf(text, end)
     expected = next
@@ -24,6 +26,25 @@ export function whereJsonFails(text: string): JsonPosition {
 }
 
 type Opening = '{' | '['
+
+function sayWanted(expected: Expected, open: readonly Opening[]): string {
+  switch (expected) {
+    case 'value':
+      return 'a value'
+    case 'value-or-end':
+      return 'a value or ]'
+    case 'name':
+      return 'a name in double quotes'
+    case 'name-or-end':
+      return 'a name in double quotes or }'
+    case 'colon':
+      return 'a colon'
+    case 'comma-or-end':
+      return `a comma or ${open.at(-1) === '{' ? '}' : ']'}`
+    case 'nothing':
+      return 'the end'
+  }
+}
 
 /** What is expected after a token that begins so; undefined when it must not stand there. Keeps what is open. */
 function follow(expected: Expected, first: string | undefined, open: Opening[]): Expected | undefined {

@@ -46,7 +46,7 @@ describe('POST /retry-tasks/batch', () => {
     assert.deepEqual(results({ json } as Answered), ['refused', 'created'])
     assert.deepEqual(
       [json.items[0].problem.code, json.items[0].problem.detail],
-      ['bad-json', 'It ends too early at line 1, column 14.'],
+      ['bad-json', 'It ends too early at line 1, column 14, where a value must stand.'],
     )
   })
 
