@@ -10,7 +10,8 @@ import { FLEET, READS, type Verb } from '../writer/verbs.ts'
  *  1. A damaged file still takes writes on its sound pages. Nothing new goes in; the rest goes on as far as it can.
  *  2. A file that lost its name takes every write, and is gone with the process. Nothing new goes in.
  *  3. A lock that lost its name keeps nobody out. Nothing at all is written.
- *  4. A disk that could not keep what was committed may have dropped it, and says so once. Nothing at all is written.
+ *  4. A disk that could not keep what was committed, or moved out of the log, may have dropped it, and says so once. Nothing at
+ *     all is written.
  */
 export interface Condition {
   readonly problem: string | undefined
@@ -18,7 +19,7 @@ export interface Condition {
   readonly mayPass: boolean
   /** Told after each write: why it failed, if it did. */
   wrote(error: Error | undefined): void
-  /** Told why the disk could not keep what was committed; says it in our words. */
+  /** Told why the disk could not keep what was written; says it in our words. */
   couldNotKeep(error: unknown): Error
   /** Told why a read failed. */
   couldNotRead(error: unknown): void

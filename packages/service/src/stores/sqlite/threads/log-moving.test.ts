@@ -82,18 +82,33 @@ describe('moving the log', () => {
     isFull = false
     commit(100)
     await moving.settled()
-    assert.deepEqual(steps, ['long', 'long', 'keep', 'more', 'rest'])
+    assert.deepEqual(steps, ['long', 'keep', 'long', 'keep', 'more', 'rest'])
   })
 
   it('asks the writer for nothing where what was moved could not be kept', async () => {
-    const steps: string[] = []
-    const moving = createLogMoving({
-      move: async () => true,
-      keep: () => Promise.reject(new Error('EIO')),
-      moveRest: async () => steps.push('rest'),
-    })
-    for (let at = 0; at < 100; at++) moving.wrote()
-    await moving.settled()
-    assert.deepEqual(steps, [])
+    const steps = await failing('keep')
+    assert.deepEqual(steps, ['long', 'keep', 'keep'])
+  })
+
+  it('asks whether the disk has kept what was moved, wherever it fails: SQLite may have been told that it has not', async () => {
+    assert.deepEqual(await failing('long'), ['long', 'keep'])
+    assert.deepEqual(await failing('rest'), ['long', 'keep', 'more', 'rest', 'keep'])
   })
 })
+
+async function failing(at: string): Promise<readonly string[]> {
+  const steps: string[] = []
+  const step = async <Value>(name: string, value: Value): Promise<Value> => {
+    steps.push(name)
+    if (name === at) throw new Error('EIO')
+    return value
+  }
+  const moving = createLogMoving({
+    move: what => step(what, what === 'long'),
+    keep: () => step('keep', undefined),
+    moveRest: () => step('rest', undefined),
+  })
+  for (let commits = 0; commits < 100; commits++) moving.wrote()
+  await moving.settled()
+  return steps
+}

@@ -17,7 +17,7 @@ export interface LogMoving {
 export interface LogMovingOptions {
   /** Moves it beside the writer, if there is so much; answers whether there was. */
   readonly move: (what: MoverAsk) => Promise<boolean>
-  /** Resolves when all that was moved is on the disk. */
+  /** Resolves when all that was moved is on the disk; where it is not, nobody writes any more. */
   readonly keep: () => Promise<unknown>
   /** Has the writer move the rest. */
   readonly moveRest: () => Promise<unknown>
@@ -40,8 +40,10 @@ export function createLogMoving({ move, keep, moveRest }: LogMovingOptions): Log
       for (let round = 1; round < MOST_ROUNDS && (await move('more')); round++) await keep()
       await moveRest()
     } catch {
-      // Nothing is lost: the log keeps it all. A disk that is full or broken is met by the commits themselves, and a log
-      // that has grown too long is moved by the writer.
+      // The log keeps it all. A disk that is full is met by the commits themselves, and a log that has grown too long is
+      // moved by the writer. But a disk that did not keep what was moved says so once to each who asks, and SQLite, when it
+      // is told, only fails: we ask for ourselves, before the log is written over.
+      await keep().catch(() => undefined)
     }
   }
   return {

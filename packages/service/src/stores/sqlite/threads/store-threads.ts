@@ -64,7 +64,10 @@ export async function openStoreThreads(options: SqliteStoreOptions): Promise<Sto
   })
   const logMoving = createLogMoving({
     move: what => mover.ask(what),
-    keep: () => disk.keepMoved(),
+    keep: () =>
+      disk.keepMoved().catch((error: unknown) => {
+        throw condition.couldNotKeep(error)
+      }),
     moveRest: () => queue.ask('moveRest', null),
   })
   const refuseIfClosed = (): void => {
