@@ -57,25 +57,45 @@ describe('claims', () => {
     )
   })
 
-  it('have what ends meanwhile written right after their answer, so that it is one commit with the next of them', async () => {
+  /** When claims and settles were asked for, the claims each answered after so many milliseconds. */
+  const asking = async (claimMs: readonly number[]) => {
     const asked: [verb: string, at: number][] = []
+    let claims = 0
     const { world } = await setting({
       fateOf: (_, verb) => {
         if (verb === 'claim' || verb === 'settle') asked.push([verb, world.clock.monotonic() - 20_000])
-        return verb === 'claim' ? { ...WELL, afterMs: 40 } : WELL
+        return verb === 'claim' ? { ...WELL, afterMs: claimMs[claims++] ?? 0 } : WELL
       },
       behaviourOf: () => ({ kind: 'answers', status: 200, ms: 50 }),
     })
+    return { world, asked }
+  }
+
+  it('have what ends meanwhile written right after their answer, so that it is one commit with the next of them', async () => {
+    const { world, asked } = await asking([4, 4])
     await world.enqueue()
-    await world.clock.advance(70)
-    // Sent at 40, answered at 90; the claim of the second is under way from 70 until 110.
+    await world.clock.advance(52)
+    // Sent at 4, answered at 54; the claim of the second is under way from 52 until 56.
     await world.enqueue()
     await world.clock.advance(100)
     assert.deepEqual(asked, [
       ['claim', 0],
-      ['claim', 70],
-      ['settle', 110],
-      ['settle', 160],
+      ['claim', 52],
+      ['settle', 56],
+      ['settle', 106],
+    ])
+  })
+
+  it('that are slow, or of another partition, keep nothing that ended waiting for more than five milliseconds', async () => {
+    const { world, asked } = await asking([0, 1_000])
+    await world.enqueue(LANE)
+    await world.clock.advance(20)
+    await world.enqueue({ ...LANE, destination: 'https://other.example' })
+    await world.clock.advance(100)
+    assert.deepEqual(asked, [
+      ['claim', 0],
+      ['claim', 20],
+      ['settle', 55],
     ])
   })
 

@@ -25,6 +25,12 @@ const PART_WORTH_A_CLAIM = 1 / 4
 /** Nobody notices so short a wait, and a target that answers at once frees dozens of slots in it. */
 const GATHERING_MS = 1
 
+/**
+ * A claim is mostly answered by then, and what has ended goes with the next one. Behind one that is slow, or never answered,
+ * it is written alone: were the process to end now, it would all be sent again.
+ */
+const LONGEST_UNWRITTEN_MS = 5
+
 interface LoopOptions {
   readonly setting: Omit<AttemptSetting, 'onEnd'>
   readonly slots: number
@@ -43,6 +49,8 @@ export class Loop implements Alarm {
   readonly #claims: Claims
   readonly #touched = new Set<ServedLane>()
   readonly #worthAClaim: number
+  /** Armed while something that has ended is not yet on its way to the store. */
+  readonly #unwritten: Alarm = { dueAt: 0, slot: NOT_ARMED, ring: () => this.#flush() }
   #isWoken = false
   #turns = 0
 
@@ -104,7 +112,7 @@ export class Loop implements Alarm {
     this.#options.setting.ports.clock.disarm(this)
     this.#turns++
     // While a claim is under way, what has ended waits for its answer: with the next one it is a single commit.
-    if (this.#claims.underWay === 0) this.#options.setting.settling.flush()
+    if (this.#claims.underWay === 0) this.#flush()
     for (const lane of this.#touched) this.#look(lane)
     this.#touched.clear()
     if (this.#mayClaim) this.#fill()
@@ -113,8 +121,14 @@ export class Loop implements Alarm {
   /** If there is enough to claim again, the store works on that while the caller sends what was claimed. */
   #claimEnded(): void {
     if (!this.#isWoken) return
-    this.#options.setting.settling.flush()
+    this.#flush()
     this.#turn()
+  }
+
+  #flush(): void {
+    const { ports, settling } = this.#options.setting
+    ports.clock.disarm(this.#unwritten)
+    settling.flush()
   }
 
   /** What has ended is written before anything new begins: what is held in memory stays bounded by the slots. */
@@ -185,6 +199,11 @@ export class Loop implements Alarm {
   }
 
   #ended(lane: ServedLane): void {
+    const { clock } = this.#options.setting.ports
+    if (this.#unwritten.slot === NOT_ARMED) {
+      this.#unwritten.dueAt = clock.monotonic() + LONGEST_UNWRITTEN_MS
+      clock.arm(this.#unwritten)
+    }
     shares.giveSlotBack(this.shares, lane.share)
     if (lane.partition.phase === 'gone') this.wake()
     else this.touch(lane)
