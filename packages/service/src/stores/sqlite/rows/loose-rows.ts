@@ -12,11 +12,17 @@ const LEAST_ROOM = 1_024
 export class LooseRows {
   #filedUpTo = 0
   #count = 0
+  /** How often they were laid anew: places and chains are others then. */
+  #lays = 0
   /** By place: whose row it is, and the place of the one before it in its chain. */
   #tasks = new Float64Array(LEAST_ROOM)
   #before = new Int32Array(LEAST_ROOM)
   /** By remainder: the place at which the chain begins. */
   #heads = new Int32Array(LEAST_ROOM).fill(NOWHERE)
+
+  /** When the transaction began, and what it has removed since. */
+  #begun = { upTo: 0, lays: 0 }
+  readonly #removed: [logId: number, seq: number][] = []
 
   get filedUpTo(): number {
     return this.#filedUpTo
@@ -54,7 +60,30 @@ export class LooseRows {
   }
 
   remove(logId: number): void {
-    if (logId > this.#filedUpTo) this.#tasks[logId - this.#filedUpTo - 1] = NOBODY
+    const seq = this.taskOf(logId)
+    if (seq === NOBODY) return
+    this.#removed.push([logId, seq])
+    this.#tasks[logId - this.#filedUpTo - 1] = NOBODY
+  }
+
+  /** A transaction begins: what it changes can be taken back. */
+  begin(): void {
+    this.#begun = { upTo: this.upTo, lays: this.#lays }
+    this.#removed.length = 0
+  }
+
+  /**
+   * The transaction has failed. Not read anew, if they lie as they lay: there are tens of thousands of them, and calls that fail
+   * together are tried again in halves.
+   */
+  takeBack(): void {
+    if (this.#begun.lays !== this.#lays) return this.forget()
+    for (const [logId, seq] of this.#removed) this.#tasks[logId - this.#filedUpTo - 1] = seq
+    while (this.upTo > this.#begun.upTo) {
+      const place = --this.#count
+      this.#heads[this.#tasks[place]! % this.#heads.length] = this.#before[place]!
+    }
+    this.#removed.length = 0
   }
 
   /** All up to this one are filed. */
@@ -84,6 +113,7 @@ export class LooseRows {
 
   /** Begins anew with these. */
   #lay(tasks: Float64Array, room: number = this.#tasks.length): void {
+    this.#lays++
     this.#count = 0
     this.#tasks = new Float64Array(room)
     this.#before = new Int32Array(room)

@@ -30,6 +30,7 @@ class Exam {
   transact(change: () => void, isKept: boolean): void {
     const { model } = this
     this.connection.exec('begin immediate')
+    this.log.begin()
     change()
     this.log.flush()
     this.connection.exec(isKept ? 'commit' : 'rollback')
@@ -121,5 +122,29 @@ describe('rows of the log', () => {
       assert.ok(exam.rows.loose.upTo - exam.rows.loose.filedUpTo <= 3 * FILED_TOGETHER)
     }
     assert.ok(exam.rows.loose.filedUpTo > 100 - 3 * FILED_TOGETHER)
+  })
+
+  it('come to be filed however often the process is started anew before a lot is', () => {
+    const { connection, close } = openFile({ directory: temporaryDirectory() })
+    onTestFinished(close)
+    for (let n = 0; n < 100; n++) {
+      const exam = new Exam(connection)
+      exam.transact(() => exam.append(1 + (n % TASKS), ATTEMPT), true)
+      assert.ok(exam.rows.loose.upTo - exam.rows.loose.filedUpTo <= 3 * FILED_TOGETHER)
+    }
+  })
+
+  it('are not read again when a transaction fails', () => {
+    const { connection, close } = openFile({ directory: temporaryDirectory() })
+    onTestFinished(close)
+    const exam = new Exam(connection)
+    for (let n = 1; n <= 4; n++) exam.transact(() => exam.append(n, ATTEMPT), true)
+    // Whoever reads them all finds none any more.
+    connection.exec('delete from log where log_id < 4')
+    exam.transact(() => exam.append(1, ATTEMPT), false)
+    assert.deepEqual(
+      [1, 2, 3].map(seq => exam.rows.newestOf(seq)),
+      [1, 2, 3],
+    )
   })
 })

@@ -18,6 +18,7 @@ export function createFiledRows(connection: Connection, loose: LooseRows, togeth
   const filing = createFiling<number>({
     // So many stay, that whoever has several rows within a short time is filed at one place.
     isFull: () => loose.upTo - loose.filedUpTo >= 2 * together,
+    isOverdue: () => loose.upTo - loose.filedUpTo >= 3 * together,
     // By task: whose, and which of them, in one number, for those are sorted ten times faster.
     inOrder() {
       const order = new Float64Array(together)

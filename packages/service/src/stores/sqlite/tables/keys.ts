@@ -15,11 +15,12 @@ export interface Keys {
   /** A key that nobody has, of a task that is newer than all others. */
   add(name: string, seq: number): void
   remove(name: string): void
+  /** A transaction begins, and there are tasks up to this one: what it changes can be taken back. */
+  begin(newest: number): void
   /** Files some, as there are now tasks up to this one. */
   flush(newest: number): void
+  /** The transaction has failed. */
   forget(): void
-  /** There are tasks up to this one. */
-  recall(newest: number): void
 }
 
 /**
@@ -46,44 +47,49 @@ export function createKeys(connection: Connection, together: number = FILED_TOGE
      where seq > ? and idempotency_key is not null order by seq limit ${READ_TOGETHER}`,
   )
   const loose = new Map<string, number>()
-  const newRuns = (): SortedRuns => new SortedRuns(Math.ceil(together / RUNS))
-  /** The names of those that no lot has yet. */
-  let names = newRuns()
+  /** The names that came with each so many tasks, by the number of the last of these; one that was removed may be among them. */
+  const lots = new Map<number, SortedRuns>()
   let isRead = false
   let filedUpTo = 0
   let upTo = 0
-  let lotUpTo = 0
+  const transaction: Transaction = { wasRead: false, changes: [], ended: [] }
 
-  const add = (name: string, seq: number): void => {
+  const lotOf = (seq: number): number => filedUpTo + Math.ceil((seq - filedUpTo) / together) * together
+  const keepLoose = (name: string, seq: number): void => {
     loose.set(name, seq)
+    const lot = lotOf(seq)
+    let names = lots.get(lot)
+    if (names === undefined) lots.set(lot, (names = new SortedRuns(Math.ceil(together / RUNS))))
     names.add(name)
+  }
+  const letGo = (name: string): void => {
+    transaction.changes.push([name, loose.get(name)])
+    loose.delete(name)
   }
   // When somebody asks for one, and not at the start: what goes on without keys, goes on where their tasks are damaged.
   const readAll = (): void => {
     filedUpTo = readFiledUpTo()![0]
     for (let rows = readLoose(filedUpTo); rows.length > 0; rows = readLoose(rows.at(-1)![0]))
-      for (const [seq, key, lane] of rows) add(keyNameIn(lane, key), seq)
+      for (const [seq, key, lane] of rows) keepLoose(keyNameIn(lane, key), seq)
     isRead = true
   }
   const filing = createFiling<string>({
     // By the number of tasks, with keys or without: however few have one, no more tasks are read to find them again.
     isFull: () => upTo - filedUpTo >= together,
-    inOrder() {
-      lotUpTo = upTo
-      const lot = names
-      names = newRuns()
-      return lot.inOrder()
-    },
+    isOverdue: () => upTo - filedUpTo >= 2 * together,
+    inOrder: () => lots.get(filedUpTo + together)?.inOrder() ?? NO_NAMES.values(),
     fileOne(name) {
       const seq = loose.get(name)
       // It may have been removed since it came, and then be another's.
-      if (seq === undefined || seq > lotUpTo) return
+      if (seq === undefined || seq > filedUpTo + together) return
       insert(name, seq)
-      loose.delete(name)
+      letGo(name)
     },
     end() {
-      filedUpTo = lotUpTo
+      filedUpTo += together
       keep(filedUpTo)
+      transaction.ended.push([filedUpTo, lots.get(filedUpTo)])
+      lots.delete(filedUpTo)
     },
   })
   return {
@@ -91,10 +97,18 @@ export function createKeys(connection: Connection, together: number = FILED_TOGE
       if (!isRead) readAll()
       return loose.get(name) ?? read(name)?.[0]
     },
-    add,
+    add(name, seq) {
+      transaction.changes.push([name, loose.get(name)])
+      keepLoose(name, seq)
+    },
     remove(name) {
-      loose.delete(name)
+      letGo(name)
       remove(name)
+    },
+    begin(newest) {
+      upTo = newest
+      transaction.wasRead = isRead
+      transaction.changes.length = transaction.ended.length = 0
     },
     flush(newest) {
       const added = newest - upTo
@@ -102,13 +116,31 @@ export function createKeys(connection: Connection, together: number = FILED_TOGE
       if (isRead) filing.file(added)
     },
     forget() {
-      loose.clear()
-      names = newRuns()
-      isRead = false
       filing.forget()
-    },
-    recall(newest) {
-      upTo = newest
+      // What was read in it may lack what it had removed.
+      if (!transaction.wasRead) {
+        isRead = false
+        loose.clear()
+        lots.clear()
+        return
+      }
+      // Not read anew: there are thousands of them, and calls that fail together are tried again in halves.
+      for (const [name, seq] of transaction.changes.toReversed())
+        if (seq === undefined) loose.delete(name)
+        else loose.set(name, seq)
+      for (const [lot, names] of transaction.ended.toReversed()) {
+        filedUpTo = lot - together
+        if (names !== undefined) lots.set(lot, names)
+      }
     },
   }
 }
+
+/** What has changed in memory since it began: of each change the name, and whose it was before. */
+interface Transaction {
+  wasRead: boolean
+  readonly changes: [name: string, seq: number | undefined][]
+  readonly ended: [lot: number, names: SortedRuns | undefined][]
+}
+
+const NO_NAMES: readonly string[] = []

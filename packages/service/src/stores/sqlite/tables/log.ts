@@ -41,6 +41,8 @@ export interface Log {
   readonly newest: number
   /** Reads which number was used last, and whose the newest rows are. */
   recall(): void
+  /** A transaction begins: what it changes can be taken back. */
+  begin(): void
   flush(): void
   forget(): void
 }
@@ -66,6 +68,7 @@ export function createLog(connection: Connection, rows: RowsOfTasks, filedTogeth
   const { loose } = rows
   const filed = createFiledRows(connection, loose, filedTogether)
   let last = 0
+  let lastBefore = 0
   let added = 0
 
   const attemptIdOf = (logId: number): number => (logId === 0 ? 0 : readAttemptId(logId)![0])
@@ -103,15 +106,20 @@ export function createLog(connection: Connection, rows: RowsOfTasks, filedTogeth
       return last
     },
     recall() {
-      last = readLast()![0]
+      last = Math.max(last, readLast()![0])
       rows.catchUp()
     },
     flush() {
       filed.file(added)
       added = 0
     },
+    begin() {
+      lastBefore = last
+      loose.begin()
+    },
     forget() {
-      loose.forget()
+      last = lastBefore
+      loose.takeBack()
       filed.forget()
       added = 0
     },

@@ -22,8 +22,10 @@ export interface Tasks {
   remove(seq: number): void
   /** The number that was used last. */
   readonly newest: number
-  /** Reads which number was used last, and whose the newest keys are. */
+  /** Reads which number was used last. */
   recall(): void
+  /** A transaction begins: what it changes can be taken back. */
+  begin(): void
   flush(): void
   forget(): void
 }
@@ -59,6 +61,7 @@ export function createTasks(connection: Connection, filedTogether?: number): Tas
   )
   const keys = createKeys(connection, filedTogether)
   let last = 0
+  let lastBefore = 0
 
   const seqOf = (taskId: string): number | undefined => readSeq(taskId)?.[0]
   const identityOf = (seq: number): Identity => {
@@ -105,10 +108,16 @@ export function createTasks(connection: Connection, filedTogether?: number): Tas
       return last
     },
     recall() {
-      last = readLast()![0]
-      keys.recall(last)
+      last = Math.max(last, readLast()![0])
+    },
+    begin() {
+      lastBefore = last
+      keys.begin(last)
     },
     flush: () => keys.flush(last),
-    forget: () => keys.forget(),
+    forget() {
+      last = lastBefore
+      keys.forget()
+    },
   }
 }

@@ -60,7 +60,7 @@ function transact(writer: Writer, calls: readonly Call[]): { answers: unknown[];
   // Whoever will write says so at once: a lock that is asked for later may be refused half-way.
   connection.exec(calls.some(isWrite) ? 'begin immediate' : 'begin')
   try {
-    writer.recall()
+    writer.begin()
     const answers = calls.map(call => run(writer, call))
     const isWritten = writer.flush()
     connection.exec('commit')

@@ -47,8 +47,8 @@ export interface Writer {
   hintOthers(lease: LeaseEntry, queue: QueueEntry, dueAt: number): void
   /** The hints since the last call: of each queue the earliest. */
   takeHints(): Hint[]
-  /** Reads what must be known, the first time and whenever it was forgotten. */
-  recall(): void
+  /** A transaction begins: reads what must be known, the first time and whenever it was forgotten. */
+  begin(): void
   /** Writes what was counted meanwhile, the last step before the commit; says whether anything was written at all. */
   flush(): boolean
   /** Drops all that was remembered of a transaction that came to nothing. */
@@ -113,10 +113,11 @@ export function createWriter(connection: Connection, { filedTogether }: WriterOp
       hints.clear()
       return taken
     },
-    recall() {
+    begin() {
       changesBefore = countChanges()![0]
       if (!knows) for (const part of [lanes, tasks, log, callbacks]) part.recall()
       knows = true
+      for (const part of [tasks, log]) part.begin()
     },
     flush() {
       for (const part of [lanes, tasks, spans, replays, log]) part.flush()
