@@ -173,6 +173,21 @@ describe('an explanation of a task that has ended', () => {
       'Given up 5 min ago after 12 attempts, because its policy allows no more, the last one having ended with http-503.',
     )
   })
+
+  it('tells a deadline that had come from one that the next attempt could not meet', () => {
+    const endedAt = NOW - 500
+    const withDeadline = (expiresAt: number): string =>
+      explain(
+        taskIn({ status: 'EXHAUSTED', endedAt, reason: 'deadline' }, { attemptNumber: 1, expiresAt }),
+        undefined,
+        NOW,
+      )
+    assert.equal(withDeadline(endedAt), 'Given up 500 ms ago after 1 attempt, because its deadline had come.')
+    assert.equal(
+      withDeadline(endedAt + 59_000),
+      'Given up 500 ms ago after 1 attempt, because the next attempt would have come too late for its deadline, which was 59 s away.',
+    )
+  })
 })
 
 describe('every explanation', () => {

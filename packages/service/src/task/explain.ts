@@ -13,7 +13,7 @@ export function explain(task: Task, view: LaneView | undefined, now: number): st
     case 'SUCCEEDED':
       return `Attempt ${task.progress.attemptNumber} succeeded ${ago(state.endedAt, now)}.`
     case 'EXHAUSTED':
-      return `Given up ${ago(state.endedAt, now)} after ${attemptsOf(task)}, because ${GIVEN_UP[state.reason]}${lastErrorOf(task)}.`
+      return `Given up ${ago(state.endedAt, now)} after ${attemptsOf(task)}, because ${causeOf(state, task)}${lastErrorOf(task)}.`
     case 'CANCELLED':
       return `Cancelled ${ago(state.endedAt, now)} after ${attemptsOf(task)}.`
   }
@@ -92,7 +92,14 @@ function underWay({ endsAt, cancelRequested }: Lease, now: number): string {
     : `should have ended ${ago(endsAt, now)}, and is about to be counted as lost`
 }
 
-/** "Given up …, because …". */
+type Exhausted = Extract<TaskState, { readonly status: 'EXHAUSTED' }>
+
+/** "Given up …, because …". A task need not wait for a deadline that its next attempt could not meet. */
+function causeOf({ reason, endedAt }: Exhausted, { progress: { expiresAt } }: Task): string {
+  if (reason !== 'deadline' || endedAt >= expiresAt) return GIVEN_UP[reason]
+  return `the next attempt would have come too late for its deadline, which was ${spanOf(expiresAt - endedAt)} away`
+}
+
 const GIVEN_UP: { readonly [reason in GiveUpReason]: string } = {
   permanent: 'no repetition mends this failure',
   'not-idempotent': 'it must not be repeated and may have been carried out',
