@@ -118,6 +118,7 @@ function createTally(): Tally {
         if (left === 0) isOver?.()
       },
       held: () => {},
+      breakerChanged: () => {},
       orphan: () => {},
       taskOperated: () => {},
       warning: (code, text) => void process.stderr.write(`warning: ${code}: ${text}\n`),

@@ -178,7 +178,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     log: { level: logLevel, stream: { write: log } },
     ...(isDevelopment && { practice: scope => addPracticeEndpoints(scope, { clock }) }),
   })
-  listeners.push(logEvents({ log: api.log, clock }))
+  listeners.push(logEvents({ log: api.log, clock, signal: upkeep.signal }))
   api.log.info({ store: sayStore(config) }, 'the store is open')
   const skew = saySkew((await store.health()).clockSkewMs)
   if (skew !== undefined) api.log.warn({ code: 'clock-skew' }, skew)

@@ -1,11 +1,12 @@
-import type { DispatchEvents, OperatorEvents, TaskOperated } from '@secondwind/service'
+import type { BreakerChanged, DispatchEvents, OperatorEvents, TaskOperated } from '@secondwind/service'
 import { createColors } from 'picocolors'
 import { sayCount } from '../output/say-count.ts'
+import { ofTenant } from '../remote/whose.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 /**
- * Tells a developer what the service does, a line for each attempt and for whatever is done to a task: the first retry is
- * worth watching.
+ * Tells a developer what the service does, a line for each attempt, for whatever is done to a task, and for a breaker
+ * that opens or closes: the first retry is worth watching.
  */
 export function narrate({ write, out }: Pick<Terminal, 'write' | 'out'>): DispatchEvents & OperatorEvents {
   const colors = createColors(out.hasColors)
@@ -24,6 +25,10 @@ export function narrate({ write, out }: Pick<Terminal, 'write' | 'out'>): Dispat
     },
     taskOperated: ({ taskId, verb, status }) => say(`${colors.cyan(MARKS[verb])}  ${taskId}  ${sayDone(verb, status)}`),
     held: () => undefined,
+    breakerChanged(event) {
+      const paint = event.phase === 'open' ? colors.red : colors.green
+      say(`${paint(event.phase.padEnd(6))}  ${event.destination}${ofTenant(event)}  ${sayBreaker(event)}`)
+    },
     orphan: ({ taskId }) => say(`${colors.yellow('late  ')}  ${taskId}  its answer came after its lease had ended`),
     warning: (code, text) => say(`${colors.yellow('warning')} ${code}  ${text}`),
   }
@@ -44,6 +49,12 @@ function sayDone(verb: TaskOperated['verb'], status: TaskOperated['status']): st
     case 'replay':
       return 'attempts from 0, time from now'
   }
+}
+
+function sayBreaker(event: BreakerChanged): string {
+  if (event.phase === 'closed') return 'its breaker has closed: it is given more step by step'
+  const after = event.errorCode === undefined ? '' : ` after ${event.errorCode}`
+  return `its breaker has opened${after}: nothing is sent for ${sayAge(event.openMs)}, then a probe`
 }
 
 function sayAge(ms: number): string {

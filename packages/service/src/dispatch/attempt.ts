@@ -17,6 +17,7 @@ import { signedHeadersOf } from './attempt-headers.ts'
 import type { AttemptSetting, Claimed } from './attempt-setting.ts'
 import type { FetchedBody } from './bodies.ts'
 import { latenessOf, NOT_LATE } from './lateness.ts'
+import { learn } from './learning.ts'
 import { cutOff, readAnswer } from './outcome.ts'
 import type { ServedLane } from './served-lane.ts'
 
@@ -262,7 +263,9 @@ export class Attempt implements Alarm {
     const durationMs = Math.max(0, Math.round(ports.clock.monotonic() - this.#startedElapsed))
     const result: AttemptResult = { ...came, startedAt: this.#startedAt, durationMs }
     const roll = ports.random()
-    this.#learn({ outcome: heard, durationMs, inFlight: this.#inFlight, roll }, now)
+    const call = { outcome: heard, durationMs, inFlight: this.#inFlight, roll }
+    const { queue } = this.#task
+    learn(this.#setting, { lane, queue, permit: this.#permit!, call, errorCode: came.errorCode }, now)
     const moment = { now, roll, expectedCallMs: lanes.expectedMs(lane.state) }
     settling.settle({
       task: this.#task,
@@ -286,15 +289,5 @@ export class Attempt implements Alarm {
     this.#lane.running--
     this.#lane.count(this.#task.queue, -1)
     this.#setting.onEnd(this.#lane)
-  }
-
-  /** What the lane learns from it; one that is no longer ours has nobody to tell. */
-  #learn(call: lanes.EndedCall, now: number): void {
-    const { steering, onPhase } = this.#setting
-    const lane = this.#lane
-    const hasChanged = lanes.end(lane.policy, lane.state, this.#permit!, call, now)
-    if (lane.partition.phase === 'gone') return
-    if (hasChanged) onPhase(lane)
-    steering.saw(lane, this.#task.queue, call.outcome, call.durationMs)
   }
 }

@@ -17,6 +17,7 @@ function setting() {
       taskChanged() {},
       taskEnded() {},
       held() {},
+      breakerChanged() {},
       orphan() {},
       warning: (code, text) => happened.push(`${code}: ${text}`),
     },

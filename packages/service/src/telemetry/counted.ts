@@ -96,6 +96,8 @@ export class CountedEvents implements DispatchEvents {
     this.#held.inc({ reason }, seconds(ms))
   }
 
+  breakerChanged(): void {}
+
   /** It was counted when its lease ended. */
   orphan(): void {}
 

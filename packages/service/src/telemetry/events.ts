@@ -1,4 +1,5 @@
 import type { GiveUpReason } from '@secondwind/resilience'
+import type { Lane } from '../task/lane.ts'
 import type { HoldReason } from '../task/lane-view.ts'
 import type { AttemptOutcome, TaskStatus } from '../task/task.ts'
 import type { TaskChange } from '../task/task-change.ts'
@@ -11,6 +12,8 @@ export interface DispatchEvents {
   taskEnded(event: TaskEnded): void
   /** A lane that had a due task was kept waiting so long by a closed gate. */
   held(event: Held): void
+  /** A breaker has opened by its own judgement, or closed again; of one that is set by hand the audit tells. */
+  breakerChanged(event: BreakerChanged): void
   /** A result that came too late: the lease had been taken over, and the store refused it. */
   orphan(event: Orphan): void
   /** Something that an operator should know, in a sentence. The code is kebab-case and one of few. */
@@ -75,6 +78,19 @@ export interface Held {
   readonly ms: number
 }
 
+export type BreakerChanged = Lane &
+  (
+    | {
+        readonly phase: 'open'
+        /** Nothing is sent before; then a probe. */
+        readonly until: number
+        readonly openMs: number
+        /** Of the attempt after which it opened. */
+        readonly errorCode?: string | undefined
+      }
+    | { readonly phase: 'closed' }
+  )
+
 export interface Orphan extends OfTask, OfEnd {
   readonly durationMs: number
 }
@@ -86,6 +102,7 @@ export function tellAll(listeners: readonly DispatchEvents[]): DispatchEvents {
     taskChanged: (tenant, change) => listeners.forEach(listener => listener.taskChanged(tenant, change)),
     taskEnded: event => listeners.forEach(listener => listener.taskEnded(event)),
     held: event => listeners.forEach(listener => listener.held(event)),
+    breakerChanged: event => listeners.forEach(listener => listener.breakerChanged(event)),
     orphan: event => listeners.forEach(listener => listener.orphan(event)),
     warning: (code, text) => listeners.forEach(listener => listener.warning(code, text)),
   }

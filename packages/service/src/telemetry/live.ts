@@ -15,6 +15,7 @@ export function liveEvents({ stream, series }: Live): DispatchEvents {
     taskChanged: (tenant, change) => stream.taskChanged(tenant, change),
     taskEnded() {},
     held() {},
+    breakerChanged() {},
     orphan() {},
     warning() {},
   }

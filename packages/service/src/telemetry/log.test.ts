@@ -98,6 +98,7 @@ describe('events', () => {
       taskChanged: () => heard.push(`${name} change`),
       taskEnded: () => heard.push(`${name} task`),
       held: () => heard.push(`${name} held`),
+      breakerChanged: () => heard.push(`${name} breaker`),
       orphan: () => heard.push(`${name} orphan`),
       warning: code => heard.push(`${name} ${code}`),
     })
@@ -106,9 +107,10 @@ describe('events', () => {
     all.taskChanged('default', () => assert.fail('nobody asked what'))
     all.taskEnded({ ...attempt, status: 'CANCELLED', ageMs: 1 })
     all.held({ lane: attempt.lane, reason: 'slots', ms: 1 })
+    all.breakerChanged({ tenant: 'default', destination: 'https://a.example', phase: 'closed' })
     all.orphan(attempt)
     all.warning('code', 'text')
-    const words = ['attempt', 'change', 'task', 'held', 'orphan', 'code']
+    const words = ['attempt', 'change', 'task', 'held', 'breaker', 'orphan', 'code']
     assert.deepEqual(
       heard,
       words.flatMap(word => [`1 ${word}`, `2 ${word}`]),

@@ -1,4 +1,5 @@
 import type { Clock } from '@secondwind/resilience'
+import { BreakerLog } from './breaker-log.ts'
 import type { AttemptEnded, DispatchEvents, Orphan, TaskEnded } from './events.ts'
 
 /** As much of a logger as is needed: pino's, or anybody's. */
@@ -11,14 +12,18 @@ export interface Log {
 export interface LogOptions {
   readonly log: Log
   readonly clock: Clock
+  /** Aborted when the service stops: nothing is held back any longer. */
+  readonly signal?: AbortSignal
 }
 
 /**
  * Writes events down: what an operator has to know at once, and what tells the story of a task afterwards. Nothing of
  * a request or an answer but its status: a log is read by more people than a task.
  */
-export function logEvents({ log, clock }: LogOptions): DispatchEvents {
+export function logEvents(options: LogOptions): DispatchEvents {
+  const { log, clock } = options
   const isNews = rateLimited(clock)
+  const breakers = new BreakerLog(options)
   return {
     attemptEnded(event) {
       // Success is counted; a line for each would be most of the log.
@@ -29,6 +34,7 @@ export function logEvents({ log, clock }: LogOptions): DispatchEvents {
       if (event.status === 'EXHAUSTED') log.warn(taskFields(event), 'task given up')
     },
     held() {},
+    breakerChanged: event => breakers.tell(event),
     orphan(event) {
       log.warn(attemptFields(event), 'the result of an attempt came after its lease was taken over, and was dropped')
     },

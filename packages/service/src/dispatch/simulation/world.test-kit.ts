@@ -44,6 +44,7 @@ const QUIET: DispatchEvents = {
   taskChanged() {},
   taskEnded() {},
   held() {},
+  breakerChanged() {},
   orphan() {},
   warning() {},
 }
