@@ -53,8 +53,10 @@ describe('destinations', () => {
     }
     assert.match(
       (await inPipe(['tasks', 'list', '--destination', 'nobody'])).stderr,
-      /^nothing was ever sent to nobody\n/,
+      /--destination must be an origin such as https:\/\/api\.example, or the name of a destination/,
     )
+    const slashed = await inPipe(['tasks', 'list', '--destination', `${url}/`, '--json'])
+    assert.equal((JSON.parse(slashed.stdout) as { items: readonly object[] }).items.length, 1)
     const joined = await inPipe(['tasks', 'list', `--destination=${wrongPort}`])
     assert.match(joined.stderr, new RegExp(`try {2}secondwind tasks list --destination=${url} --url`))
     const known = await inPipe(['tasks', 'list', '--destination', url, '--status', 'CANCELLED'])

@@ -68,7 +68,9 @@ export const IDEMPOTENCY_KEY: check.FieldCheck = value =>
 /** Neither an origin nor a name has an `@`: before it stands a password, which is not sent. */
 export const DESTINATION: check.FieldCheck = value =>
   check.text(8_192)(value) ??
-  (String(value).includes('@') ? 'the origin of a target, such as https://api.example, without credentials' : undefined)
+  (String(value).includes('@')
+    ? 'the origin of a target, such as https://api.example, or the name of a destination, without credentials'
+    : undefined)
 
 export const POLICY_ID: check.FieldCheck = value =>
   typeof value === 'string' && /^(?!\.{1,2}$)[\w.-]{1,100}$/.test(value)

@@ -22,5 +22,6 @@ export interface Cause {
 export interface DeadLetterFilter {
   /** Those of one cause. */
   readonly causeId?: string
+  /** Its origin, in any spelling, or the name that it was given. */
   readonly destination?: string
 }

@@ -94,6 +94,7 @@ export interface GapEvent {
 }
 
 export interface EventFilter {
+  /** Its origin, in any spelling, or the name that it was given. */
   readonly destination?: string
   readonly taskId?: string
   /** All of them, unless some are named; gaps are always told. */

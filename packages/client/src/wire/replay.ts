@@ -79,6 +79,7 @@ export interface ReplayCounts {
 
 /** Which dead letters. All that is given must hold, and something must be given. */
 export interface ReplayFilter {
+  /** Its origin, in any spelling, or the name that it was given. */
   readonly destination?: string
   readonly causeId?: string
   /** Why they were given up. */

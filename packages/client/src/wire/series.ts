@@ -24,7 +24,7 @@ export interface SeriesSlot {
 }
 
 export interface SeriesAsk {
-  /** All together, unless one is named. */
+  /** All together, unless one is named: by its origin, in any spelling, or by its name. */
   readonly destination?: string
   /** `second`, unless told. */
   readonly resolution?: Resolution

@@ -167,6 +167,7 @@ export type HoldReason =
 /** Which tasks to list; all that is given must hold. */
 export interface TaskFilter {
   readonly status?: TaskStatus
+  /** Its origin, in any spelling, or the name that it was given. */
   readonly destination?: string
   readonly policyId?: string
   /** The one task that has this key. */

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { seenBy } from '../access/caller.ts'
 import type { ApiContext } from './context.ts'
+import { readDestination } from './destinations/find-destination.ts'
 import { bindCursor, openCursor } from './requests/bound-cursor.ts'
 import { callerOf } from './requests/caller.ts'
 import { readNumbers } from './requests/query.ts'
@@ -31,7 +32,7 @@ const QUERY = parameters({
 
 /** `EXHAUSTED` tasks: what they died of, or which they are. */
 export function addDeadLetters(api: FastifyInstance, context: ApiContext): void {
-  const { storeFor } = context
+  const { storeFor, orders } = context
   api.get<{ Querystring: DeadLetterQuery }>(
     '/dead-letters',
     {
@@ -52,9 +53,11 @@ export function addDeadLetters(api: FastifyInstance, context: ApiContext): void 
       }),
     },
     async (request, reply) => {
-      const { causeId, destination, cursor, limit = DEFAULT_PAGE } = request.query
+      const { causeId, destination: named, cursor, limit = DEFAULT_PAGE } = request.query
       const { group = causeId === undefined ? 'cause' : 'none' } = request.query
       const caller = callerOf(request)
+      const [destination, problems] = readDestination({ at: 'destination', is: named }, caller, orders)
+      if (problems.length > 0) throw invalid('query', problems)
       const store = storeFor(caller)
       const place = { ...seenBy(caller), ...(destination !== undefined && { destination }) }
       const question = { ...place, causeId }

@@ -5,11 +5,11 @@ import { Type } from 'typebox'
 import { MOST_SECRETS, type SecretDocument } from '../../access/documents.ts'
 import { overlapped } from '../../access/overlap.ts'
 import { documentOf, type OperatorRecord } from '../../stores/task-store.ts'
-import { destinationFrom } from '../../task/destination.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { pathOf, replaceRecord } from './one-record.ts'
 import { lineBy } from '../requests/audit-line.ts'
+import { readDestination } from '../destinations/find-destination.ts'
 import { callerOf } from '../requests/caller.ts'
 import { etagOf, IF_MATCH } from '../requests/if-match.ts'
 import { readNumbers } from '../requests/query.ts'
@@ -37,7 +37,7 @@ const SECRET_BYTES = 32
 const SECRET_ID_BYTES = 8
 
 export function addSecrets(api: FastifyInstance, context: ApiContext): void {
-  const { storeFor, secrets, clock } = context
+  const { storeFor, secrets, orders, clock } = context
 
   api.post<{ Body: SecretInput }>(
     '/secrets',
@@ -57,10 +57,9 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
     },
     async (request, reply) => {
       const { destination: named, reason } = request.body
-      const destination = named === undefined ? undefined : destinationFrom(named)
-      if (named !== undefined && destination === undefined)
-        throw invalid('body', [{ at: 'destination', is: named, say: 'must be an origin: scheme, host and port' }])
       const caller = callerOf(request)
+      const [destination, problems] = readDestination({ at: 'destination', is: named }, caller, orders)
+      if (problems.length > 0) throw invalid('body', problems)
       const name = destination ?? 'all'
       await secrets.load()
       if (secrets.has(caller.tenant, destination)) throw secretExists(name)

@@ -6,7 +6,7 @@ import { INLINE_POLICY } from '../../task/accept.ts'
 import type { Control, ControlScope } from '../../task/control.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
-import { destinationNamed } from '../destinations/find-destination.ts'
+import { readDestination } from '../destinations/find-destination.ts'
 import type { PolicyBook } from '../policies/policy-book.ts'
 import { didYouMean } from '../requests/near-words.ts'
 import { invalid } from '../requests/validation.ts'
@@ -97,12 +97,8 @@ async function policyScope(
 function destinationScope(name: string | undefined, caller: Caller, { orders }: ApiContext): ReadScope {
   const at = 'scope.destination'
   if (name === undefined) return [undefined, [{ at, is: undefined, say: 'must be given' }]]
-  const destination = destinationNamed(name, caller, orders)
-  if (destination !== undefined) return [{ kind: 'destination', destination }, []]
-  return [
-    undefined,
-    [{ at, is: name, say: 'must be an origin such as https://api.example, or the name of a destination' }],
-  ]
+  const [destination, problems] = readDestination({ at, is: name }, caller, orders)
+  return [destination === undefined ? undefined : { kind: 'destination', destination }, problems]
 }
 
 function readEnd(input: ControlInput, context: ApiContext): readonly [number | undefined, Problem[]] {

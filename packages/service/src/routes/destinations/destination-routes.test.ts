@@ -35,6 +35,61 @@ describe('GET /destinations/{name}', () => {
   })
 })
 
+describe('a destination that is named in a filter', () => {
+  const TASKS = '/retry-tasks'
+  const LISTS = [TASKS, '/dead-letters', '/series']
+
+  it('is found by any spelling of its origin and by its name, as in a path', async () => {
+    const served = await serve()
+    const { ask } = served
+    await ask('POST', TASKS, { body: TASK })
+    await ask('PUT', `/destinations/${ORIGIN}/settings`, { body: { name: 'payments-api' } })
+    for (const named of ['https://api.example', 'HTTPS://API.example:443/', 'https://api.example.', 'payments-api']) {
+      const query = `destination=${encodeURIComponent(named)}`
+      assert.equal((await ask('GET', `${TASKS}?${query}`)).json.items.length, 1, named)
+      assert.equal((await ask('GET', `/series?${query}`)).json.destination, 'https://api.example')
+      assert.equal((await ask('GET', `/dead-letters?${query}`)).status, 200)
+      const replay = await ask('POST', '/replays', { body: { filter: { destination: named }, ratePerSecond: 1 } })
+      assert.equal(replay.json.filter.destination, 'https://api.example')
+    }
+  })
+
+  it('goes on with the next page under another spelling', async () => {
+    const { ask } = await serve()
+    for (let n = 0; n < 2; n++) await ask('POST', TASKS, { body: TASK })
+    const first = await ask('GET', `${TASKS}?limit=1&destination=https://api.example`)
+    const second = await ask('GET', `${TASKS}?limit=1&destination=https://api.example/&cursor=${first.json.nextCursor}`)
+    assert.deepEqual([second.status, second.json.items.length], [200, 1])
+  })
+
+  it('is an empty list where nothing was ever sent to an origin', async () => {
+    const { ask } = await serve()
+    const { status, json } = await ask('GET', `${TASKS}?destination=https://nobody.example`)
+    assert.deepEqual([status, json.items], [200, []])
+  })
+
+  it('is refused when it is neither, and guessed', async () => {
+    const { ask } = await serve()
+    await ask('PUT', `/destinations/${ORIGIN}/settings`, { body: { name: 'payments-api' } })
+    const must = 'must be an origin such as https://api.example, or the name of a destination'
+    const filter = { destination: 'payment-api' }
+    for (const [method, path, body, at = 'destination'] of [
+      ...[...LISTS, '/events'].map(list => ['GET', `${list}?destination=payment-api`] as const),
+      ['POST', '/replays', { filter, ratePerSecond: 1 }, 'filter.destination'],
+      ['POST', '/secrets', filter],
+    ] as const) {
+      const { status, json } = await ask(method, path, body && { body })
+      assert.deepEqual(
+        [status, json.code, json.problems],
+        [400, 'invalid-request', [{ at, is: 'payment-api', say: `${must}; did you mean payments-api?` }]],
+        path,
+      )
+    }
+    for (const named of ['127.0.0.1:4900', 'https://api.example/orders', 'nope'])
+      assert.equal((await ask('GET', `${TASKS}?destination=${encodeURIComponent(named)}`)).status, 400, named)
+  })
+})
+
 describe('a destination that is named with a password', () => {
   const named = 'https://user:hunter2@api.example'
   const inPath = `/destinations/${encodeURIComponent(named)}`

@@ -1,3 +1,4 @@
+import type { Problem } from '@secondwind/resilience'
 import { ownerOf, type Caller } from '../../access/caller.ts'
 import type { StandingOrders } from '../../steering/standing-orders.ts'
 import { destinationFrom } from '../../task/destination.ts'
@@ -30,6 +31,26 @@ export function findPlace(name: string, caller: Asking, orders: StandingOrders):
   throw new Refusal('destination-not-found', {
     detail: `${name} is no name of a destination${meant || '; say its origin, such as https://api.example'}`,
   })
+}
+
+/** Where in a request a destination is named, and what stands there. */
+interface Named {
+  readonly at: string
+  readonly is: string | undefined
+}
+
+/** A destination that a request names elsewhere than in its path; what nobody knows would be an empty list, as if all were well. */
+export function readDestination(
+  { at, is }: Named,
+  caller: Asking,
+  orders: StandingOrders,
+): readonly [destination: string | undefined, problems: readonly Problem[]] {
+  if (is === undefined) return [undefined, []]
+  const destination = destinationNamed(is, caller, orders)
+  if (destination !== undefined) return [destination, []]
+  const meant = didYouMean(is, namesFor(caller, orders))
+  const say = `must be an origin such as https://api.example, or the name of a destination${meant}`
+  return [undefined, [{ at, is, say }]]
 }
 
 export function placeOf(destination: string, caller: Asking): Place {

@@ -3,14 +3,17 @@ import type { Problem } from '@secondwind/resilience'
 import { check } from '@secondwind/resilience/rules'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { Caller } from '../../access/caller.ts'
 import { actOnReplay, MOST_REPLAYS, planReplay, type Operator } from '../../replays/operate-replays.ts'
 import { findReplay, storedReplay, type StoredReplay } from '../../replays/stored-replay.ts'
+import type { StandingOrders } from '../../steering/standing-orders.ts'
 import { PLAN_DEFAULTS, type ReplayAction, type ReplayPlan } from '../../task/replay/replay.ts'
 import { TASK_ID_BYTES } from '../../task/task-id.ts'
 import { replayTold } from '../../telemetry/replay-tidings.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { bindCursor, openCursor } from '../requests/bound-cursor.ts'
+import { readDestination } from '../destinations/find-destination.ts'
 import { callerOf } from '../requests/caller.ts'
 import { etagOf, IF_MATCH, ifVersionAsked, otherVersion } from '../requests/if-match.ts'
 import { orderingOf, OrderTurns } from '../requests/order-turns.ts'
@@ -45,7 +48,7 @@ const NO_QUERY = parameters({})
 
 /** Dead letters brought back, many at a time: first a plan that can be read, then its run. */
 export function addReplays(api: FastifyInstance, context: ApiContext): void {
-  const { store, storeFor, keys, clock, random, wakeReplays } = context
+  const { store, storeFor, keys, orders, clock, random, wakeReplays } = context
   const turns = new OrderTurns()
 
   api.post<{ Body: ReplayInput }>(
@@ -69,8 +72,10 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
       }),
     },
     async (request, reply) => {
-      refuseWrongBody(request, problemsOfPlan(request.body))
-      const plan = planOf(request.body)
+      const readPlace: ReadPlace = text =>
+        readDestination({ at: 'filter.destination', is: text }, callerOf(request), orders)
+      refuseWrongBody(request, problemsOfPlan(request.body, readPlace))
+      const plan = planOf(request.body, readPlace)
       const bytes = Uint8Array.from({ length: TASK_ID_BYTES }, () => Math.floor(random() * 256))
       const stored = await planReplay(storeFor(callerOf(request)), operatorOf(request, plan.reason), {
         plan,
@@ -201,12 +206,17 @@ const ACTIONS: readonly { readonly kind: ReplayAction['kind']; readonly summary:
   { kind: 'cancel', summary: 'End it; what was not moved stays dead', done: 'It has ended.' },
 ]
 
+type ReadPlace = (text: string | undefined) => ReturnType<typeof readDestination>
+
 /** What no schema sees, of a filter that may be wrong in other ways. */
-function problemsOfPlan(input: unknown): Problem[] {
+function problemsOfPlan(input: unknown, readPlace: ReadPlace): Problem[] {
   const filter = check.isRecord(input) ? input['filter'] : undefined
   if (!check.isRecord(filter)) return []
   const { taskIds, ...others } = filter
-  const problems = problemsOfRanges(filter).map(problem => ({ ...problem, at: `filter.${problem.at}` }))
+  const { destination } = others
+  const [, unknown] = readPlace(typeof destination === 'string' ? destination : undefined)
+  const ranges = problemsOfRanges(filter).map(problem => ({ ...problem, at: `filter.${problem.at}` }))
+  const problems = [...unknown, ...ranges]
   if (Object.keys(filter).length === 0)
     problems.push({ at: 'filter', is: {}, say: 'must name something: without it every dead letter would be replayed' })
   if (taskIds !== undefined && Object.keys(others).length > 0)
@@ -214,11 +224,16 @@ function problemsOfPlan(input: unknown): Problem[] {
   return problems
 }
 
-function planOf(input: ReplayInput): ReplayPlan {
+function planOf(input: ReplayInput, readPlace: ReadPlace): ReplayPlan {
   const { taskIds, ...others } = input.filter
+  const [destination] = readPlace(others.destination)
   // Ids are in the order of time: the oldest go first here too.
   const sorted = taskIds === undefined ? {} : { taskIds: [...new Set(taskIds)].toSorted() }
-  return { ...PLAN_DEFAULTS, ...input, filter: { ...others, ...sorted } }
+  return {
+    ...PLAN_DEFAULTS,
+    ...input,
+    filter: { ...others, ...(destination !== undefined && { destination }), ...sorted },
+  }
 }
 
 function operatorOf(request: FastifyRequest, reason: string | undefined): Operator {

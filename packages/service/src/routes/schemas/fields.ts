@@ -29,7 +29,7 @@ export const destinationField: TString = Type.String({
   maxLength: 8_192,
   // Neither an origin nor a name has one: before it stands a password, which would be kept and shown.
   pattern: '^[^@]*$',
-  'x-takes': 'the origin of a target, such as https://api.example, without credentials',
+  'x-takes': 'the origin of a target, such as https://api.example, or the name of a destination, without credentials',
   examples: ['https://api.example'],
 })
 

@@ -6,6 +6,7 @@ import type { Page, TaskFilter } from '../../stores/task-store.ts'
 import type { Task } from '../../task/task.ts'
 import { redactHeaders } from '../answers/redaction.ts'
 import type { ApiContext } from '../context.ts'
+import { readDestination } from '../destinations/find-destination.ts'
 import { callerOf } from '../requests/caller.ts'
 import { bindCursor, openCursor } from '../requests/bound-cursor.ts'
 import { readNumbers } from '../requests/query.ts'
@@ -52,7 +53,7 @@ const TASK_QUERY = parameters({
 const PAGE_QUERY = parameters({ ...pageFields })
 
 export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
-  const { storeFor } = context
+  const { storeFor, orders } = context
 
   api.get<{ Querystring: TaskQuery }>(
     '/retry-tasks',
@@ -71,11 +72,12 @@ export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
       }),
     },
     async (request, reply) => {
-      const { cursor, limit = DEFAULT_PAGE, ...filter } = request.query
-      const problems = problemsOfRanges(filter)
-      if (problems.length > 0) throw invalid('query', problems)
+      const { cursor, limit = DEFAULT_PAGE, destination: named, ...filter } = request.query
       const caller = callerOf(request)
-      const asked = { ...filter, ...seenBy(caller) }
+      const [destination, unknown] = readDestination({ at: 'destination', is: named }, caller, orders)
+      const problems = [...unknown, ...problemsOfRanges(filter)]
+      if (problems.length > 0) throw invalid('query', problems)
+      const asked = { ...filter, ...(destination !== undefined && { destination }), ...seenBy(caller) }
       const page = await storeFor(caller).list({ ...openCursor(cursor, asked), limit, filter: asked })
       return reply.send(taskPage(bindCursor(page, asked), context))
     },

@@ -6,8 +6,10 @@ import type { Outlet } from '../../telemetry/stream/listener.ts'
 import { EVENT_TYPES, type EventType } from '../../telemetry/stream/stream-event.ts'
 import { comeBackAfter, Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
+import { readDestination } from '../destinations/find-destination.ts'
 import { callerOf } from '../requests/caller.ts'
 import { markEndless } from '../requests/endless.ts'
+import { invalid } from '../requests/validation.ts'
 import { whenTaken } from '../requests/when-taken.ts'
 import { refusals } from '../schemas/answers.ts'
 import { destinationField, taskIdField } from '../schemas/fields.ts'
@@ -60,7 +62,7 @@ const RECONNECT_MS = 1_000
 
 /** Server-sent events, for as long as somebody listens. */
 export function addEvents(api: FastifyInstance, context: ApiContext): void {
-  const { live, random, isStillAllowed = async () => true } = context
+  const { live, orders, random, isStillAllowed = async () => true } = context
   const { stream } = live
   // Those who listen never leave by themselves, and would keep the server open.
   api.addHook('preClose', async () => stream.close())
@@ -91,6 +93,9 @@ export function addEvents(api: FastifyInstance, context: ApiContext): void {
     },
     async (request, reply) => {
       const caller = callerOf(request)
+      const { destination: named, taskId, types, since = request.headers['last-event-id'] } = request.query
+      const [destination, problems] = readDestination({ at: 'destination', is: named }, caller, orders)
+      if (problems.length > 0) throw invalid('query', problems)
       const { isOperator } = caller
       const tenant = ownerOf(caller)
       if (!stream.hasRoom({ tenant, isOperator }))
@@ -99,7 +104,6 @@ export function addEvents(api: FastifyInstance, context: ApiContext): void {
             'As many listen as may: of one tenant no more than there are places left for others. Share one stream among the pages of a browser.',
           headers: comeBackAfter(FULL_WAIT_MS, random()),
         })
-      const { destination, taskId, types, since = request.headers['last-event-id'] } = request.query
       const response = begin(reply.hijack().raw, request.id, random())
       const leave = stream.listen({
         tenant,

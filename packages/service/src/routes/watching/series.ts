@@ -1,8 +1,10 @@
+import type { Problem } from '@secondwind/resilience'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { seenBy } from '../../access/caller.ts'
 import { RESOLUTIONS, type Resolution } from '../../telemetry/series/series.ts'
 import type { ApiContext } from '../context.ts'
+import { readDestination } from '../destinations/find-destination.ts'
 import { callerOf } from '../requests/caller.ts'
 import { readNumbers } from '../requests/query.ts'
 import { invalid } from '../requests/validation.ts'
@@ -30,7 +32,7 @@ const QUERY = parameters({
 })
 
 /** What was sent where, slot by slot. */
-export function addSeries(api: FastifyInstance, { live }: ApiContext): void {
+export function addSeries(api: FastifyInstance, { live, orders }: ApiContext): void {
   api.get<SeriesRoute>(
     '/series',
     {
@@ -46,10 +48,17 @@ export function addSeries(api: FastifyInstance, { live }: ApiContext): void {
       }),
     },
     async (request, reply) => {
-      const { destination, resolution = 'second', from, to } = request.query
-      if (from !== undefined && to !== undefined && from >= to)
-        throw invalid('query', [{ at: 'to', is: to, say: 'must be later than from' }])
-      return reply.send(live.series.read({ ...seenBy(callerOf(request)), destination, resolution, from, to }))
+      const { destination: named, resolution = 'second', from, to } = request.query
+      const caller = callerOf(request)
+      const [destination, unknown] = readDestination({ at: 'destination', is: named }, caller, orders)
+      const problems = [...unknown, ...problemsOfSpan(from, to)]
+      if (problems.length > 0) throw invalid('query', problems)
+      return reply.send(live.series.read({ ...seenBy(caller), destination, resolution, from, to }))
     },
   )
+}
+
+function problemsOfSpan(from: number | undefined, to: number | undefined): Problem[] {
+  if (from === undefined || to === undefined || from < to) return []
+  return [{ at: 'to', is: to, say: 'must be later than from' }]
 }
