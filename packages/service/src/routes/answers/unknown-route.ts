@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { destinationFrom } from '../../task/destination.ts'
 import { didYouMean } from '../requests/near-words.ts'
 import { Refusal } from './refusal.ts'
 
@@ -18,14 +19,28 @@ export class KnownRoutes {
   /** Why a request leads nowhere. */
   refusalOf({ method, raw }: FastifyRequest): Refusal {
     const [path = ''] = raw.url!.split('?', 1)
-    const known = [...this.#methods.keys()].find(url => leadsTo(url, path))
+    const known = this.#knownTo(path)
     if (known !== undefined) {
       const allow = [...this.#methods.get(known)!].join(', ')
       return new Refusal('method-not-allowed', { detail: `It takes ${allow}, not ${method}.`, headers: { allow } })
     }
+    const encoded = withOriginEncoded(path)
+    if (encoded !== undefined && this.#knownTo(encoded) !== undefined)
+      return new Refusal('route-not-found', { detail: `An origin in a path has to be percent-encoded: ${encoded}` })
     const meant = didYouMean(path.replace(/\/$/, ''), this.#methods.keys())
     return new Refusal('route-not-found', { detail: `Nothing is there${meant || '; /openapi.json lists every path.'}` })
   }
+
+  #knownTo(path: string): string | undefined {
+    return [...this.#methods.keys()].find(url => leadsTo(url, path))
+  }
+}
+
+/** The path of a destination whose origin was written as it is, as it was meant. */
+function withOriginEncoded(path: string): string | undefined {
+  const [, origin = '', rest = ''] = /^\/destinations\/(https?:\/\/[^/]+)(?:\/|(\/.+))?$/i.exec(path) ?? []
+  const destination = destinationFrom(origin)
+  return destination === undefined ? undefined : `/destinations/${encodeURIComponent(destination)}${rest}`
 }
 
 /** A part that begins with a colon stands for anything. */

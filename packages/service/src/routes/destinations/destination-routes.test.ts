@@ -35,6 +35,27 @@ describe('GET /destinations/{name}', () => {
   })
 })
 
+describe('a destination whose origin stands in a path as it is', () => {
+  it('is not found, and the path that was meant is said', async () => {
+    const { ask } = await serve()
+    for (const [method, typed, meant] of [
+      ['POST', '/destinations/http://127.0.0.1:4812/pause', '/destinations/http%3A%2F%2F127.0.0.1%3A4812/pause'],
+      ['PUT', '/destinations/HTTPS://api.example/settings', `/destinations/${ORIGIN}/settings`],
+      ['GET', '/destinations/https://api.example', `/destinations/${ORIGIN}`],
+      ['GET', '/destinations/https://api.example/?x=1', `/destinations/${ORIGIN}`],
+    ] as const) {
+      const { status, json } = await ask(method, typed)
+      assert.deepEqual([status, json.code], [404, 'route-not-found'])
+      assert.equal(json.detail, `An origin in a path has to be percent-encoded: ${meant}`)
+    }
+    for (const typed of ['https://user:hunter2@api.example/pause', 'https://api.example/paws', 'https:///pause']) {
+      const { json, text } = await ask('POST', `/destinations/${typed}`)
+      assert.match(json.detail, /^Nothing is there/)
+      assert.ok(!text.includes('hunter2'))
+    }
+  })
+})
+
 describe('a destination that is named in a filter', () => {
   const TASKS = '/retry-tasks'
   const LISTS = [TASKS, '/dead-letters', '/series']
