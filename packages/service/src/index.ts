@@ -6,6 +6,7 @@ export type { ConfigCheck, GivenSettings, ServiceConfig, Setting, StoreKind } fr
 export { mayHaveKeys } from './stores/sqlite/file/peek.ts'
 export { holdingOf, type Holder, type Holding } from './stores/sqlite/file/holder.ts'
 export { roomBeside, type Room } from './space/space-at.ts'
+export type { Kept } from './kept.ts'
 export { startService, type Service, type ServiceOptions } from './service.ts'
 export { StartFailure } from './start-failure.ts'
 export type * from './telemetry/events.ts'

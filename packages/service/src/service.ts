@@ -16,6 +16,7 @@ import type { ServiceConfig } from './config.ts'
 import { connectionsWithin, mostDescriptors, targetSocketsWithin } from './descriptors.ts'
 import { createDispatcher } from './dispatch/dispatcher.ts'
 import { lanesWithin } from './heap.ts'
+import { keptBy, type Kept } from './kept.ts'
 import { announce, diskSpaceOf, formatOf, openBodies, openStore, sayStore } from './open-stores.ts'
 import { addPracticeEndpoints } from './practice/practice.ts'
 import { ReplayRunner } from './replays/replay-runner.ts'
@@ -68,6 +69,8 @@ export interface Service {
   readonly hasKeys: boolean
   /** No new attempts, those under way are finished or cut off, everything is closed. */
   stop(): Promise<void>
+  /** What became of what it kept, once it has stopped. */
+  readonly kept: Promise<Kept>
 }
 
 /** A store that gave no answer is asked again for keys and secrets. */
@@ -210,6 +213,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
   void keepTidy(tidying)
   void keepBodiesTidy({ ...tidying, bodies })
+  let tellKept!: (kept: Kept) => void
+  const kept = new Promise<Kept>(resolve => (tellKept = resolve))
+  const stop = async (): Promise<void> => {
+    // At once: a client that has sent half a request keeps the API open, and must not keep attempts going.
+    const stopped = dispatcher.stop({ graceMs: GRACE_MS })
+    upkeep.abort()
+    await api.close()
+    await stopped
+    tellKept(await keptBy(store))
+    await closeAll()
+  }
+  let stopping: Promise<void> | undefined
   return {
     url,
     ...(!isLoopback(config.host) && { openAt: config.host }),
@@ -218,14 +233,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     get hasKeys() {
       return keys.isInForce
     },
-    async stop() {
-      // At once: a client that has sent half a request keeps the API open, and must not keep attempts going.
-      const stopped = dispatcher.stop({ graceMs: GRACE_MS })
-      upkeep.abort()
-      await api.close()
-      await stopped
-      await closeAll()
+    stop() {
+      stopping ??= stop()
+      return stopping
     },
+    kept,
   }
 }
 

@@ -7,6 +7,7 @@ import { retyped, typed, typedWith } from '../input/typed.ts'
 import { tellOpenKeyFile } from '../remote/open-key-file.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { introduce } from './introduction.ts'
+import { sayKept } from './kept.ts'
 import { lossyOutput } from './lossy-output.ts'
 import { narrate, sayLogLine } from './narrator.ts'
 import { asTypedHere } from './program-name.ts'
@@ -43,7 +44,7 @@ async function run(call: Call, isDevelopment: boolean): Promise<ExitCode> {
   terminal.tell(introduce(service, isDevelopment))
   terminal.tell(`\n${await asked}: no new attempts; those under way may finish\n`)
   await service.stop()
-  terminal.tell('stopped; nothing is lost\n')
+  terminal.tell(`stopped; ${sayKept(await service.kept, call)}\n`)
   return EXIT_CODES.done
 }
 

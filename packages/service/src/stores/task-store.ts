@@ -42,6 +42,7 @@ import type {
 } from './records.ts'
 import type { AttemptNow, Changed, Operating } from './operating.ts'
 import type { Replay, ReplayStore } from './replays.ts'
+import type { StoreUnavailableError } from './store-errors.ts'
 
 export type { BacklogLimits } from '../task/backlog.ts'
 export type * from './body-records.ts'
@@ -280,6 +281,8 @@ export interface StoreHealth {
   readonly clockSkewMs: number
   /** Whether writes succeed; why not, in a sentence. */
   readonly problem?: string
+  /** The code of that problem where it lasts until the process ends, and not all that was kept may be found again after it. */
+  readonly lasting?: StoreUnavailableError['code']
 }
 
 export interface Hint {

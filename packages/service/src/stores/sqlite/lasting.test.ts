@@ -48,7 +48,9 @@ describe('a file that is damaged', () => {
     assert.ok(sound.length > 0 && sound.length < taskIds.length)
     for (const taskId of sound.slice(0, 3)) {
       assert.equal((await store.cancel(taskId)).kind, 'changed')
-      assert.match((await store.health()).problem!, /is damaged .*restore it from a copy/)
+      const { problem, lasting } = await store.health()
+      assert.match(problem!, /is damaged .*restore it from a copy/)
+      assert.equal(lasting, CORRUPT.code)
       await assert.rejects(enqueueOne(setting), CORRUPT)
     }
     await store.putPolicy({ tenant: 'default', policyId: 'payments', document: DEFAULT_POLICY })
@@ -106,7 +108,9 @@ describe('a file that lost its name while it was open', () => {
     renameSync(path, `${path}.old`)
     assert.match((await store.health()).problem!, GONE.message)
     renameSync(`${path}.old`, path)
-    assert.match((await store.health()).problem!, GONE.message)
+    const { problem, lasting } = await store.health()
+    assert.match(problem!, GONE.message)
+    assert.equal(lasting, GONE.code)
   })
 
   it('is not mistaken for the one that stands there now', async () => {
@@ -168,7 +172,9 @@ describe('the lock on a directory', () => {
     await assert.rejects(settle(succeed(claimed)), UNLOCKED)
     await assert.rejects(enqueueOne(setting), UNLOCKED)
     await assert.rejects(store.cancel(task.taskId), UNLOCKED)
-    assert.match((await store.health()).problem!, UNLOCKED.message)
+    const { problem, lasting } = await store.health()
+    assert.match(problem!, UNLOCKED.message)
+    assert.equal(lasting, UNLOCKED.code)
     assert.equal((await get(task)).state.status, 'IN_FLIGHT')
     assert.equal((await second.store.health()).problem, undefined)
     const { tasks } = await second.store.endedLeases({ partition: PARTITION, limit: 9 })

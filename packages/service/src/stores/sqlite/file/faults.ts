@@ -97,7 +97,7 @@ export function inUseFault(pid?: number): Fault {
 export function dataGoneFault(path: string): Fault {
   return {
     code: 'store-unreachable',
-    message: `${basename(path)} was moved, deleted or replaced while it was open; what was accepted before is still worked off, but nothing new is taken; put the file back, or wait until nothing is left to do, and start the service again`,
+    message: `${basename(path)} was moved, deleted or replaced while it was open; what was accepted before is worked off as long as this process lives, and is gone with it unless the file was only moved; nothing new is taken; put the file, or a backup, in its place before the service is started again`,
   }
 }
 

@@ -15,6 +15,8 @@ import { FLEET, READS, type Verb } from '../writer/verbs.ts'
  */
 export interface Condition {
   readonly problem: string | undefined
+  /** Those of them that last: which it is. */
+  readonly lasting: StoreUnavailableError['code'] | undefined
   /** There is a problem, and a write that succeeds would end it. */
   readonly mayPass: boolean
   /** Told after each write: why it failed, if it did. */
@@ -55,6 +57,9 @@ export function createCondition({ data, lock }: OpenedFiles, now: () => number):
   return {
     get problem() {
       return lasting()?.message ?? passing
+    },
+    get lasting() {
+      return lasting()?.code
     },
     get mayPass() {
       return passing !== undefined && lasting() === undefined

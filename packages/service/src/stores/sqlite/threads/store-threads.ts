@@ -114,8 +114,13 @@ export async function openStoreThreads(options: SqliteStoreOptions): Promise<Sto
       // What failed is tried again, so that the problem ends when it does and not with the next task.
       condition.look()
       if (condition.mayPass) await queue.ask('probe', null).catch(() => undefined)
-      const { problem } = condition
-      return { now: storeClock.now(), clockSkewMs: storeClock.skewMs(), ...(problem !== undefined && { problem }) }
+      const { problem, lasting } = condition
+      return {
+        now: storeClock.now(),
+        clockSkewMs: storeClock.skewMs(),
+        ...(problem !== undefined && { problem }),
+        ...(lasting !== undefined && { lasting }),
+      }
     },
     onHint(listener) {
       // Wrapped, so that whoever listens twice is heard twice and can leave once.
