@@ -4,8 +4,11 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { DEFAULT_POLICY } from '@secondwind/resilience'
 import { describe, it } from 'vitest'
+import type { NewTask } from '../../task/accept.ts'
+import type { Task } from '../../task/task.ts'
 import { NO_LIMITS, sit, type Setting } from '../conformance/exam.test-kit.ts'
-import { giveUp, LANE, PARTITION, retryAt, succeed, TENANT } from '../conformance/tasks.test-kit.ts'
+import { giveUp, LANE, nextGeneration, PARTITION, retryAt, succeed, TENANT } from '../conformance/tasks.test-kit.ts'
+import type { JsonObject, RecordKind, Replay, WriteRecord } from '../task-store.ts'
 import { DATA_FILE } from './file/file.ts'
 import { LOCK_FILE } from './file/holder.ts'
 import { openSqliteStore } from './sqlite-store.ts'
@@ -53,8 +56,9 @@ describe('a file that is damaged', () => {
       assert.equal(lasting, CORRUPT.code)
       await assert.rejects(enqueueOne(setting), CORRUPT)
     }
-    await store.putPolicy({ tenant: 'default', policyId: 'payments', document: DEFAULT_POLICY })
+    assert.equal((await store.writeRecord(recordOf('control', {}))).kind, 'written')
     assert.notEqual((await store.health()).problem, undefined)
+    await assert.rejects(store.putPolicy({ tenant: TENANT, policyId: 'payments', document: DEFAULT_POLICY }), CORRUPT)
   })
 
   it('is so for those who write when only a reader has seen it', async () => {
@@ -100,6 +104,52 @@ describe('a file that lost its name while it was open', () => {
       await assert.rejects(enqueueOne(setting), GONE)
     })
   }
+
+  /** A second after its file was deleted; before that it had a dead letter, a task that waits, and a key. */
+  async function goneSetting(): Promise<Setting & { readonly dead: Task; readonly waiting: NewTask }> {
+    const directory = temporaryDirectory()
+    const setting = await sitIn(directory)
+    const dead = await setting.ended(giveUp)
+    const waiting = await setting.add()
+    await setting.store.writeRecord(recordOf('key', {}))
+    rmSync(directory, { recursive: true })
+    await setting.clock.advance(SECOND_MS)
+    return { ...setting, dead, waiting }
+  }
+  const BODY = { tenant: TENANT, bodyRef: 'sha256-1', location: 'a', sizeBytes: 1, contentType: 'a/b', mostBytes: 9 }
+  const replayOf = ({ dead, clock }: Awaited<ReturnType<typeof goneSetting>>): Replay => {
+    const { taskId, progress } = dead
+    return { taskId, generation: progress.generation, progress: nextGeneration(dead, clock.now()) }
+  }
+
+  type Asked = (setting: Awaited<ReturnType<typeof goneSetting>>) => Promise<unknown>
+  const PROMISED: readonly (readonly [what: string, ask: Asked])[] = [
+    ['task', enqueueOne],
+    ['policy', ({ store }) => store.putPolicy({ tenant: TENANT, policyId: 'payments', document: DEFAULT_POLICY })],
+    ['replay of a task', setting => setting.store.replay(replayOf(setting))],
+    ['replay of many', setting => setting.store.replayMany([replayOf(setting)])],
+    ['body', ({ store }) => store.putBody(BODY)],
+    ['text of a key', ({ store }) => store.writeRecord({ ...recordOf('key', {}), ifVersion: 1 })],
+    ...(['key', 'tenant', 'secret', 'replay'] as const).map((kind): readonly [string, Asked] => [
+      `record of a ${kind}`,
+      ({ store }) => store.writeRecord({ ...recordOf(kind, {}), id: 'another' }),
+    ]),
+  ]
+  it.each(PROMISED)('takes no new %s, which would be gone with it', async (_, ask) => {
+    await assert.rejects(ask(await goneSetting()), GONE)
+  })
+
+  it('lets operators stop and slow what is sent, and shut somebody out, as long as the process lives', async () => {
+    const { store, waiting } = await goneSetting()
+    for (const kind of ['control', 'destination'] as const) {
+      const ordered = recordOf(kind, { level: 'dispatch-off' })
+      assert.equal((await store.writeRecord(ordered)).kind, 'written')
+      assert.equal((await store.writeRecord({ ...ordered, document: {}, ifVersion: 1 })).kind, 'written')
+    }
+    assert.equal((await store.writeRecord({ ...recordOf('key', null), ifVersion: 1 })).kind, 'removed')
+    assert.equal((await store.attemptNow(waiting.taskId)).kind, 'changed')
+    assert.equal((await store.cancel(waiting.taskId)).kind, 'changed')
+  })
 
   it('is missed by whoever asks how the store is, at once and for good', async () => {
     const directory = temporaryDirectory()
@@ -227,6 +277,10 @@ describe('open lanes', () => {
     assert.deepEqual(await enqueue(3), [{ kind: 'created' }])
   })
 })
+
+function recordOf(kind: RecordKind, document: JsonObject | null): WriteRecord {
+  return { kind, id: 'one', tenant: TENANT, document, ifVersion: 0 }
+}
 
 function damage(path: string, { from, bytes }: { from: number; bytes: number }): void {
   const file = openSync(path, 'r+')

@@ -97,7 +97,7 @@ export async function openStoreThreads(options: SqliteStoreOptions): Promise<Sto
     now: () => storeClock.now(),
     write(verb, ask, leave) {
       refuseIfClosed()
-      condition.refuse(verb)
+      condition.refuse(verb, ask)
       return queue.ask(verb, ask, leave)
     },
     async read<V extends ReaderVerb>(...ask: ReaderAsk<V>) {
