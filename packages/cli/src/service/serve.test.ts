@@ -150,7 +150,10 @@ describe('secondwind serve', () => {
     assert.match(stderr, /^error port-taken/)
     assert.match(stderr, new RegExp(`do .*secondwind doctor --port ${port} --data ${copy}\n$`))
     const trial = await secondwind(['dev', '--port', port])
-    assert.match(trial.stderr, new RegExp(`do .*secondwind doctor --port ${port}\n.*secondwind dev --port 0\n$`))
+    const again = 'secondwind dev --data secondwind-trial --port 0'
+    assert.match(trial.stderr, new RegExp(`do .*secondwind doctor --port ${port}\n.*${again}\n$`))
+    const { stderr: inMemory } = await secondwind(['dev', '--port', port, '--store', 'memory'])
+    assert.match(inMemory, / secondwind dev --store memory --port 0\n$/)
   })
 
   it('refuses an address that is not of this machine, and keeps all else that was typed', async () => {

@@ -4,6 +4,7 @@ import type { Call, Command } from '../command.ts'
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts'
 import { Failure, problemsFailure } from '../failure.ts'
 import { retyped, typed, typedWith } from '../input/typed.ts'
+import { freePath } from '../output/output-file.ts'
 import { tellOpenKeyFile } from '../remote/open-key-file.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { introduce } from './introduction.ts'
@@ -83,7 +84,11 @@ function nextOf({ code, cause, next }: StartFailure, { words, options }: Call): 
   // Beside the service that has the port, a copy of its data on another one would send every task a second time.
   const isTrial = words[0] === 'dev' && options['data'] === undefined && options['config'] === undefined
   const doctor = typed(['doctor', ...retyped(options, SETTING_OPTIONS)])
-  if (code === 'port-taken') return [doctor, ...(isTrial ? [typedWith(words, '--port', '0')] : [])]
+  if (code === 'port-taken') {
+    // The directory is perhaps in use as well; one that is there already may hold tasks of somebody else.
+    const another = options['store'] === 'memory' ? [] : ['--data', freePath('secondwind-trial')]
+    return [doctor, ...(isTrial ? [typedWith([...words, ...another], '--port', '0')] : [])]
+  }
   if (code === 'cannot-listen') {
     // Low ports are for the system; whatever else is wrong is wrong with the address.
     const { code: reason } = cause as NodeJS.ErrnoException
