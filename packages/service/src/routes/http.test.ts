@@ -79,7 +79,9 @@ describe('without keys', () => {
       assert.equal(await statusOf(host), 200, host)
     for (const host of ['evil.example', `evil.example:${port}`, 'localhost.evil.example', 'x@localhost'])
       assert.equal(await statusOf(host), 403, host)
-    assert.equal((await ask('GET', '/metrics', { headers: { host: 'evil.example' } })).json.code, 'foreign-host')
+    const { code, detail } = (await ask('GET', '/metrics', { headers: { host: 'evil.example' } })).json
+    assert.equal(code, 'foreign-host')
+    assert.match(detail, /: ask localhost or 127\.0\.0\.1, or make keys: /)
   })
 
   it('a request without a host is refused', async () => {

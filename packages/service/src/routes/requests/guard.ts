@@ -72,7 +72,7 @@ export function foreign({ raw }: FastifyRequest, { allow, keys }: Guarded): Refu
   if (!isOwnHost(host, allow.hosts))
     return new Refusal('foreign-host', {
       detail:
-        'Without keys only loopback is served: ask localhost, or have the name allowed where the service is set up.',
+        'Without keys only loopback is served: ask localhost or 127.0.0.1, or make keys: from the first on every request needs one, and any name is taken.',
     })
   if (origin !== undefined && !isOwnOrigin(origin, host))
     return new Refusal('foreign-origin', {
