@@ -27,6 +27,13 @@ describe('the state of the service', () => {
     assert.ok(Number(headers['retry-after']) >= 5)
   })
 
+  it('is ready whatever operators have ordered', async () => {
+    const { ask } = await serve()
+    const off = { level: 'intake-off', scope: { kind: 'all' }, reason: 'INC-2231' }
+    assert.equal((await ask('POST', '/controls', { body: off })).status, 201)
+    assert.equal((await ask('GET', '/readyz')).status, 200)
+  })
+
   it('is told to Prometheus in its own format', async () => {
     const { ask } = await serve()
     const { status, headers, text } = await ask('GET', '/metrics')
