@@ -13,7 +13,7 @@ export function introduce({ url, openAt, store, version, hasKeys }: Service, isD
     ...(openAt === undefined ? [] : [`  Open       to other machines: it listens on ${openAt}, without TLS`]),
     `  Data       ${store}`,
     `  Keys       ${hasKeys ? 'every request needs one' : 'none: loopback only'}`,
-    ...(isDevelopment ? practice(url) : []),
+    ...(isDevelopment ? practice(url, hasKeys) : []),
     '',
   ]
   return `${lines.join('\n')}\n`
@@ -24,7 +24,7 @@ function typedFor(url: string, ...words: readonly string[]): string {
   return asTypedHere(typed([...words, ...(url === DEFAULT_URL ? [] : ['--url', url])]))
 }
 
-function practice(url: string): readonly string[] {
+function practice(url: string, hasKeys: boolean): readonly string[] {
   return [
     `  Practice   ${url}/_flaky/503x2   answers 503 twice, then 200`,
     // Practice endpoints fail on purpose, and the breaker cannot know that: they are one destination, as any other.
@@ -35,6 +35,8 @@ function practice(url: string): readonly string[] {
     '  Try it in another terminal; the task succeeds at its third attempt:',
     '',
     `  curl -X POST ${url}/retry-tasks -H 'content-type: application/json' \\`,
+    // The variable from which this program's own commands read it.
+    ...(hasKeys ? ['    -H "authorization: Bearer $SECONDWIND_KEY" \\'] : []),
     `    -d '{"targetUrl":"${url}/_flaky/503x2","method":"POST","body":"hello"}'`,
   ]
 }
