@@ -36,7 +36,9 @@ describe('a service with keys', () => {
       { scopes: ['admin'], isOperator: true, expiresAt: 8_000_000_000_000 },
     ]) {
       const refused = await ask('POST', '/keys', { body })
-      assert.deepEqual([refused.status, (refused.json as { code: string }).code], [409, 'last-admin'])
+      const { code, title, detail } = refused.json as { code: string; title: string; detail: string }
+      assert.deepEqual([refused.status, code], [409, 'last-admin'])
+      assert.match(`${title}: ${detail}`, /^Nobody could manage keys: There is no key yet, .*make an operator’s first/)
     }
     assert.equal((await ask('GET', '/keys')).status, 200, 'nothing is locked')
   })

@@ -231,7 +231,7 @@ function refuseUnfit(input: KeyInput, caller: Caller, { keys, wallNow }: ApiCont
   if (!keys.isInForce && !isAdmin)
     throw new Refusal('last-admin', {
       detail:
-        'From the first key on every request needs one: the first is an operator’s, with the scope admin and without an end.',
+        'There is no key yet, and from the first on every request needs one: make an operator’s first, with the scope admin and without an end, and this one with it.',
     })
 }
 

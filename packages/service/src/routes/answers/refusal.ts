@@ -35,7 +35,7 @@ export const REFUSALS = {
   'wrong-replay-status': { status: 409, title: 'The status of the replay does not allow it' },
   'tenant-exists': { status: 409, title: 'The tenant is there already' },
   'secret-exists': { status: 409, title: 'There is a secret for it already' },
-  'last-admin': { status: 409, title: 'Nobody could manage keys any more' },
+  'last-admin': { status: 409, title: 'Nobody could manage keys' },
   'version-changed': { status: 412, title: 'It is no longer the version that was read' },
   'body-too-large': { status: 413, title: 'The body is too large' },
   'batch-too-large': { status: 413, title: 'The batch has too many items' },
