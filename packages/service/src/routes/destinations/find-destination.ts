@@ -17,7 +17,7 @@ export interface Place {
 type Asking = Pick<Caller, 'tenant' | 'isForAll'>
 
 /** A destination, by the name it was given or by its origin; undefined when the text is neither. */
-export function destinationNamed(name: string, caller: Asking, orders: StandingOrders): string | undefined {
+function destinationNamed(name: string, caller: Asking, orders: StandingOrders): string | undefined {
   const origin = destinationFrom(name)
   if (origin !== undefined) return origin
   const [lane] = ownersFor(caller).flatMap(owner => orders.laneNamed(owner, name) ?? [])
