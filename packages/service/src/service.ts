@@ -221,8 +221,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     upkeep.abort()
     await api.close()
     await stopped
-    tellKept(await keptBy(store))
-    await closeAll()
+    try {
+      tellKept(await keptBy(store))
+    } finally {
+      await closeAll()
+    }
   }
   let stopping: Promise<void> | undefined
   return {
