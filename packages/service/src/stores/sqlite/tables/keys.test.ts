@@ -186,6 +186,18 @@ describe('keys', () => {
     assert.equal(tried.filed().upTo, 10)
   })
 
+  it('that came with transactions that failed are forgotten, however many, and the others are filed all the same', () => {
+    const tried = exam()
+    for (const name of NAMES.slice(0, 4)) tried.transact(() => void tried.add(name))
+    for (let round = 0; round < 5; round++)
+      for (const name of NAMES.slice(4)) tried.transact(() => void tried.add(name), false)
+    tried.check()
+    for (const name of NAMES.slice(4)) tried.transact(() => void tried.add(name))
+    tried.check()
+    assert.deepEqual(tried.filed(), { upTo: 10, keys: 14 })
+    tried.reopened().check()
+  })
+
   it('are not read again when a transaction fails', () => {
     const tried = exam()
     for (const name of NAMES.slice(0, 4)) tried.transact(() => void tried.add(name))

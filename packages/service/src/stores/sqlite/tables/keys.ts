@@ -25,7 +25,8 @@ export interface Keys {
 
 /**
  * A page of the table takes about eighty: among a hundred thousand keys so many share one with a dozen others, among a
- * million with one. Half as many again are loose at most: some megabytes, and some ten milliseconds to find them again.
+ * million with one. Half as many again are loose at most, and twice as many where starts come faster than lots: some megabytes,
+ * and some ten milliseconds to find them again.
  */
 const FILED_TOGETHER = 16_384
 
@@ -52,15 +53,26 @@ export function createKeys(connection: Connection, together: number = FILED_TOGE
   let isRead = false
   let filedUpTo = 0
   let upTo = 0
+  /** Names in the lots that failed transactions had brought. */
+  let strays = 0
   const transaction: Transaction = { wasRead: false, changes: [], ended: [] }
 
   const lotOf = (seq: number): number => filedUpTo + Math.ceil((seq - filedUpTo) / together) * together
-  const keepLoose = (name: string, seq: number): void => {
-    loose.set(name, seq)
+  const addToLot = (name: string, seq: number): void => {
     const lot = lotOf(seq)
     let names = lots.get(lot)
     if (names === undefined) lots.set(lot, (names = new SortedRuns(Math.ceil(together / RUNS))))
     names.add(name)
+  }
+  const keepLoose = (name: string, seq: number): void => {
+    loose.set(name, seq)
+    addToLot(name, seq)
+  }
+  /** However many transactions fail, the lots are no larger than twice what is loose. */
+  const dropStrays = (): void => {
+    strays = 0
+    lots.clear()
+    for (const [name, seq] of loose) addToLot(name, seq)
   }
   const letGo = (name: string): void => {
     transaction.changes.push([name, loose.get(name)])
@@ -132,6 +144,8 @@ export function createKeys(connection: Connection, together: number = FILED_TOGE
         filedUpTo = lot - together
         if (names !== undefined) lots.set(lot, names)
       }
+      strays += transaction.changes.length
+      if (strays >= together) dropStrays()
     },
   }
 }
