@@ -1,13 +1,21 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { RetryEngineError } from './engine/errors.ts'
-import { AttemptTimeoutError, DeadlineError, InvalidPolicyError, RefusedError, ResilienceError } from './errors.ts'
+import {
+  AttemptTimeoutError,
+  DeadlineError,
+  InvalidAnswerError,
+  InvalidPolicyError,
+  RefusedError,
+  ResilienceError,
+} from './errors.ts'
 import { InvalidOptionError, NotReplayableError } from './wire/errors.ts'
 import { TestingError } from './testing/errors.ts'
 
 describe('an error of ours', () => {
   const errors: { readonly [name: string]: ResilienceError } = {
     InvalidPolicyError: new InvalidPolicyError([]),
+    InvalidAnswerError: new InvalidAnswerError('classify', 'later', 'a fault'),
     AttemptTimeoutError: new AttemptTimeoutError(1, 10),
     DeadlineError: new DeadlineError(2, 10, new Error('before')),
     RefusedError: new RefusedError('budget', 'empty'),

@@ -1,4 +1,4 @@
-import { sayProblems, type Problem } from './check/problems.ts'
+import { sayProblems, show, type Problem } from './check/problems.ts'
 
 /**
  * What the library itself refuses. What the caller's work threw leaves untouched; these appear only where there is
@@ -35,6 +35,17 @@ export class InvalidPolicyError extends ResilienceError<'invalid-policy'> {
 /** For whoever is given a document: all of its problems, if it has any. */
 export function refuseProblems(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new InvalidPolicyError(problems)
+}
+
+/** Something that the caller brought along answered with what it may not: a guess could let everything through. */
+export class InvalidAnswerError extends ResilienceError<'invalid-answer'> {
+  constructor(who: string, answer: unknown, wanted: string) {
+    super('invalid-answer', `${who} returned ${show(answer)}; it must return ${wanted}`)
+  }
+
+  override get name(): string {
+    return 'InvalidAnswerError'
+  }
 }
 
 /** One call took longer than `attemptTimeoutMs`; others may follow. */

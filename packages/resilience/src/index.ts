@@ -99,7 +99,14 @@ export type { Accompanied, Companion, End, EndedAttempt, Gate, Wait } from './re
 
 // What is refused
 export type { Refusal } from './errors.ts'
-export { AttemptTimeoutError, DeadlineError, InvalidPolicyError, RefusedError, ResilienceError } from './errors.ts'
+export {
+  AttemptTimeoutError,
+  DeadlineError,
+  InvalidAnswerError,
+  InvalidPolicyError,
+  RefusedError,
+  ResilienceError,
+} from './errors.ts'
 
 // What is seen, and the outside world
 export { observe } from './retry/report.ts'

@@ -1,11 +1,12 @@
 import type { Fault } from '../classify/outcome.ts'
+import { InvalidAnswerError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import { ratioRule, type BudgetRule } from './decide.ts'
 import { DEFAULT_BUDGET, type BudgetPolicy, type RatioBudget } from './policy.ts'
 
 /**
  * What `retry` asks before it calls again. One budget may serve several policies, and anything with these verbs can
- * take its place, for instance a counter shared by several machines.
+ * take its place, for instance a counter shared by several machines. All of them answer at once, never with a promise.
  */
 export interface Budget {
   /** A first attempt begins; false when even new calls are denied. `now` spares the budget a look at its own clock. */
@@ -20,6 +21,16 @@ export interface Budget {
   readonly balance: number
   /** The clock it counts by: only a caller on the same one may pass its `now`. */
   readonly clock?: Clock
+}
+
+/** What a budget answered to one of its verbs. A promise is refused: it would pass for true, and every retry with it. */
+export function atOnce<Answer extends boolean | void>(
+  verb: 'deposit' | 'covers' | 'tryWithdraw',
+  answer: Answer,
+): Answer {
+  if (typeof answer === 'object')
+    throw new InvalidAnswerError(`${verb} of the budget`, answer, 'true or false at once, from a count kept in memory')
+  return answer
 }
 
 /** A rule, its state and a clock. */

@@ -87,7 +87,7 @@ export function sayProblems(problems: readonly Problem[]): string {
   return problems.map(({ at, is, say }) => `\n  ${at || 'the document'} ${say} (is ${show(is)})`).join('')
 }
 
-function show(value: unknown): string {
+export function show(value: unknown): string {
   try {
     return (typeof value === 'string' ? `"${value}"` : String(value)).slice(0, 80)
   } catch {

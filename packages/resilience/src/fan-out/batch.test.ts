@@ -193,6 +193,18 @@ describe('a poisoned chunk', () => {
     assert.deepEqual([sent, value], [['abc'], [no(BAD), no(BAD), no(BAD)]])
   })
 
+  it('is not halved on the word of a budget that answers with a promise: its items say so', async () => {
+    const { clock, ports } = scripted()
+    const { send, sent } = poisoned('b', BAD)
+    const budget = { deposit: () => {}, tryWithdraw: (async () => true) as never, balance: 1 }
+    const { value } = await outcomeOf(clock, batch(letters('abc'), send, { maxItems: 2, budget, ports }))
+    assert.deepEqual(sent, ['ab', 'c'])
+    const codes = value!.map(answer =>
+      answer.status === 'rejected' ? (answer.reason as { code?: string }).code : 'ok',
+    )
+    assert.deepEqual(codes, ['invalid-answer', 'invalid-answer', 'ok'])
+  })
+
   it('has each half paid for as a retry, and keeps its error where nothing is left to pay with', async () => {
     const { clock, ports } = scripted()
     const { send, sent } = poisoned('h', BAD)

@@ -1,4 +1,4 @@
-import type { Budget } from '../budget/budget.ts'
+import { atOnce, type Budget } from '../budget/budget.ts'
 import { withoutUndefined } from '../check/problems.ts'
 import { SUCCESS, type Failure, type Outcome } from '../classify/outcome.ts'
 import { refuseProblems } from '../errors.ts'
@@ -78,14 +78,24 @@ export async function batch<Item, T>(
     try {
       await begin(work, setup, call())
     } catch (reason) {
-      for (const place of pending) results[place] = { status: 'rejected', reason }
+      reject(pending, reason)
       if (isPoisoned(isolate, reason) && pending.length > 1) await sendHalves(pending)
     }
   }
 
   const sendHalves = async (places: readonly number[]): Promise<void> => {
     const middle = Math.ceil(places.length / 2)
-    for (const half of [places.slice(0, middle), places.slice(middle)]) if (isPaid(setup.budget)) await sendChunk(half)
+    for (const half of [places.slice(0, middle), places.slice(middle)])
+      try {
+        if (isPaid(setup.budget)) await sendChunk(half)
+      } catch (error) {
+        // The budget threw. Each item of this half says so, and the other chunks go on.
+        reject(half, error)
+      }
+  }
+
+  const reject = (pending: readonly number[], reason: unknown): void => {
+    for (const place of pending) results[place] = { status: 'rejected', reason }
   }
 
   const places = [...items.keys()]
@@ -101,7 +111,7 @@ interface Round<T> {
 
 /** A half is sent because something failed, so it is a retry; as a call it is counted when it begins. */
 function isPaid(budget: Budget | undefined): boolean {
-  const paid = budget === undefined || budget.tryWithdraw('transient')
+  const paid = budget === undefined || atOnce('tryWithdraw', budget.tryWithdraw('transient'))
   if (paid) budget?.settle?.('ignored', 'transient')
   return paid
 }

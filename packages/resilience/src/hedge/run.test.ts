@@ -246,6 +246,16 @@ describe('a hedged call', () => {
     }
   })
 
+  it('gets no company on the word of a budget that answers with a promise: the call is refused with a sentence', async () => {
+    const late = (async () => true) as never
+    for (const verbs of [{ tryWithdraw: late }, { tryWithdraw: () => true, covers: late }]) {
+      const { clock, hedged, call, begun } = world({ budget: { deposit: () => {}, balance: 1, ...verbs } })
+      const { error } = await outcomeOf(clock, hedged.run(call({ afterMs: 100 })))
+      assert.match(String(error), /^InvalidAnswerError: (tryWithdraw|covers) of the budget returned \[object Promise\]/)
+      assert.equal(begun.length, 1)
+    }
+  })
+
   it('asks the gates of one’s own for every copy', async () => {
     const clock = virtualClock()
     const gates = [createRateLimit({ perSecond: 1, burst: 1 }, { clock })]

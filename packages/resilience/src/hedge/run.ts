@@ -1,4 +1,4 @@
-import type { Budget } from '../budget/budget.ts'
+import { atOnce, type Budget } from '../budget/budget.ts'
 import { createBudget } from '../budget/run.ts'
 import type { Failure, Fault } from '../classify/outcome.ts'
 import { RefusedError } from '../errors.ts'
@@ -93,7 +93,7 @@ class HedgeCompanion implements Companion {
   #admit(now: number): Companion | undefined {
     const { budget, gates } = this.#options
     const isForbidden = this.#operation.companion?.mayHedge?.() === false
-    if (isForbidden || budget?.covers?.('transient') === false) return undefined
+    if (isForbidden || atOnce('covers', budget?.covers?.('transient')) === false) return undefined
     const companion = together([...gates.map(gate => gate.accompany(this.#operation)), new PaidPlace(budget)])
     let isAdmitted = false
     try {
@@ -116,7 +116,7 @@ class PaidPlace implements Companion {
   }
 
   enter(): RefusedError | undefined {
-    this.#isPaid = this.#budget?.tryWithdraw('transient') !== false
+    this.#isPaid = atOnce('tryWithdraw', this.#budget?.tryWithdraw('transient')) !== false
     return this.#isPaid ? undefined : new RefusedError('budget', 'the retry budget has nothing left for company')
   }
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
+import type { Budget } from '../budget/budget.ts'
+import { InvalidAnswerError } from '../errors.ts'
 import type { RetryEvent } from '../ports/telemetry.ts'
 import { expectNoLeaks } from '../testing/index.ts'
 import type { RetryOptions } from './options.ts'
@@ -41,6 +43,25 @@ describe('what the caller brings along', () => {
         retry(() => 1, {}, options),
         message,
       )
+  })
+
+  it('is refused where it is a budget that answers with a promise, which would pass for true', async () => {
+    const late = (async () => true) as never
+    const budgets: { readonly [verb: string]: readonly [budget: Budget, calls: number] } = {
+      deposit: [{ deposit: late, tryWithdraw: () => true, balance: 1 }, 0],
+      covers: [{ deposit: () => true, covers: late, tryWithdraw: () => true, balance: 1 }, 1],
+      tryWithdraw: [{ deposit: () => true, tryWithdraw: late, balance: 1 }, 1],
+    }
+    for (const [verb, [budget, most]] of Object.entries(budgets)) {
+      const { work, ports, clock, calls } = scripted(reset())
+      const { error } = await outcomeOf(clock, retry(work, STEADY, { ports, budget }))
+      assert.ok(error instanceof InvalidAnswerError)
+      assert.equal(
+        error.message,
+        `${verb} of the budget returned [object Promise]; it must return true or false at once, from a count kept in memory`,
+      )
+      assert.equal(calls.length, most, verb)
+    }
   })
 
   it('ends the operation with its error when it throws: a die', async () => {

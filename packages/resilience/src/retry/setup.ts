@@ -1,4 +1,4 @@
-import { defaultBudget, type Budget } from '../budget/budget.ts'
+import { atOnce, defaultBudget, type Budget } from '../budget/budget.ts'
 import type { Fault, Outcome } from '../classify/outcome.ts'
 import type { Clock } from '../ports/clock.ts'
 import { systemRandom, type Random } from '../ports/random.ts'
@@ -47,12 +47,13 @@ export class Setup<T, A> {
   pay(fault: Fault | undefined, now: number): boolean {
     if (this.budget === undefined) return true
     const at = this.#sharesClock ? now : undefined
-    return fault === undefined ? this.budget.deposit(at) !== false : this.budget.tryWithdraw(fault, at)
+    if (fault === undefined) return atOnce('deposit', this.budget.deposit(at)) !== false
+    return atOnce('tryWithdraw', this.budget.tryWithdraw(fault, at))
   }
 
   /** Whether a retry after `fault` could be paid for at this moment: if not, nobody need wait for it. */
   couldPay(fault: Fault, now: number): boolean {
-    return this.budget?.covers?.(fault, this.#sharesClock ? now : undefined) !== false
+    return atOnce('covers', this.budget?.covers?.(fault, this.#sharesClock ? now : undefined)) !== false
   }
 }
 
