@@ -12,7 +12,7 @@ interface Job {
 }
 
 /** Answers from a list, and the last answer for ever. */
-function readsFrom<T>(...answers: readonly T[]): { read: () => Promise<T>; calls: () => number } {
+function readsFrom<T>(...answers: readonly T[]): { read: (_?: unknown) => Promise<T>; calls: () => number } {
   let calls = 0
   return { read: async () => answers[Math.min(calls++, answers.length - 1)]!, calls: () => calls }
 }
@@ -20,14 +20,34 @@ function readsFrom<T>(...answers: readonly T[]): { read: () => Promise<T>; calls
 describe('what is retried', () => {
   it('does not include an error that says nothing: it may be a bug', async () => {
     let calls = 0
+    const fetch = async (_url: string) => {
+      calls++
+      return new Response('', { status: 503, statusText: 'Service Unavailable' })
+    }
     // #region unknown
     const work = async () => {
-      calls++
-      throw new Error('something is wrong')
+      const response = await fetch('https://api.example.com/stock')
+      if (!response.ok) throw new Error(response.statusText)
+      return response.json()
     }
-    await assert.rejects(retry(work), /something is wrong/)
-    assert.equal(calls, 1)
+    await assert.rejects(retry(work), /Service Unavailable/)
+    assert.equal(calls, 1) // no rule reads a text
     // #endregion
+  })
+
+  it('includes an error that names the response as its cause, which is asked for status and wait', async () => {
+    const answers = [new Response('', { status: 503, headers: { 'retry-after': '2' } }), Response.json(7)]
+    const { read: fetch, calls } = readsFrom(...answers)
+    const startedAt = performance.now()
+    // #region cause
+    const stock = await retry(async () => {
+      const response = await fetch('https://api.example.com/stock')
+      if (!response.ok) throw new Error(`HTTP ${response.status}`, { cause: response })
+      return response.json()
+    })
+    // #endregion
+    assert.deepEqual([stock, calls()], [7, 2])
+    assert.ok(performance.now() - startedAt >= 2_000)
   })
 
   it('includes whatever is marked transient', async () => {
@@ -84,8 +104,7 @@ describe('what is retried', () => {
       read,
       { maxAttempts: 10 },
       {
-        classifyResult: ({ status }) =>
-          status === 202 ? { kind: 'failure', fault: 'transient' } : { kind: 'success' },
+        classifyResult: ({ status }) => (status === 202 ? 'transient' : undefined),
       },
     )
     // #endregion

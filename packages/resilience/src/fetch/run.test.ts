@@ -44,6 +44,19 @@ describe('createFetch', () => {
     assert.equal(historyOf(response)?.attempts, 2)
   })
 
+  it('judges an error of your own fetch by the response that caused it', async () => {
+    const strict: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init)
+      if (!response.ok) throw new Error(response.statusText, { cause: response })
+      return response
+    }
+    const { url, requests } = await listening({ status: 503, headers: { 'retry-after': '2' } }, '500', '404')
+    const clock = skippingClock()
+    const error = await errorOf(createFetch(STEADY, { fetch: strict, ports: { clock, random } })(url))
+    assert.match(String(error), /Not Found/)
+    assert.deepEqual([requests.length, clock.waits], [3, [2_000, 200]])
+  })
+
   it('returns every other status at once', async () => {
     const { url, requests } = await listening('404 nobody here', '200')
     const response = await createFetch(STEADY)(url)

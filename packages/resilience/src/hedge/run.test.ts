@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { describe, it } from 'vitest'
 import { createBudget } from '../budget/run.ts'
 import { permanent } from '../classify/marks.ts'
-import { failure, SUCCESS } from '../classify/outcome.ts'
 import { killSwitch } from '../kill-switch/run.ts'
 import { createRateLimit } from '../rate-limit/run.ts'
 import { pipeline, type Pipeline } from '../pipeline/run.ts'
@@ -223,7 +222,7 @@ describe('a hedged call', () => {
   it('lets go of what copies returned and nobody will see', async () => {
     const discarded: unknown[] = []
     const { clock, hedged } = world({
-      classifyResult: value => ((value as { status: number }).status === 200 ? SUCCESS : failure('transient')),
+      classifyResult: value => ((value as { status: number }).status === 200 ? undefined : 'transient'),
       discard: value => void discarded.push((value as { copy: number }).copy),
     })
     let copies = 0

@@ -15,7 +15,7 @@ import { RateLimit } from '../rate-limit/run.ts'
 import type { AnyReplica, Replicas } from '../replicas/run.ts'
 import type { Accompanied, Companion, Gate } from '../retry/companion.ts'
 import { compilePolicy } from '../retry/compile.ts'
-import { judge } from '../retry/judge.ts'
+import { judge, judgeValue } from '../retry/judge.ts'
 import type { RetryOptions } from '../retry/options.ts'
 import { Setup } from '../retry/setup.ts'
 import { Throttle } from '../throttle/run.ts'
@@ -117,8 +117,8 @@ export class Parts<F, A, R> implements Gate, Gates {
 
   #judge(returned: boolean, what: unknown): Failure | undefined {
     if (!returned) return judge(what, this.setup)
-    const outcome = this.#shared.definition.code.classifyResult?.(what)
-    return outcome?.kind === 'failure' ? outcome : undefined
+    const outcome = judgeValue(what, this.#shared.definition.code.classifyResult)
+    return outcome.kind === 'failure' ? outcome : undefined
   }
 }
 

@@ -1,6 +1,7 @@
 import { refuseProblems } from '../errors.ts'
 import { systemClock } from '../ports/system-clock.ts'
 import { replicas, Replicas, type AnyReplica } from '../replicas/run.ts'
+import { judgeValue } from '../retry/judge.ts'
 import type { Attempt, Work } from '../retry/options.ts'
 import { begin } from '../retry/run.ts'
 import { Cache } from './cache.ts'
@@ -128,7 +129,7 @@ export class Pipeline<F = never, A = never, R = undefined> implements Runner<F, 
     }
     return cache.through<T | A>(JSON.stringify([key, options.cacheKey]), {
       run: () => this.#begin(key, watched, options),
-      isWorthKeeping: value => own?.value === value && classifyResult?.(value).kind !== 'failure',
+      isWorthKeeping: value => own?.value === value && judgeValue(value, classifyResult).kind === 'success',
       signal: options.signal,
     })
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { failure, type Failure } from '../classify/outcome.ts'
+import type { Fault } from '../classify/outcome.ts'
 import { outcomeOf, reset, scripted, STEADY } from '../retry/scripted.test-kit.ts'
 import { pipeline } from './run.ts'
 
@@ -76,7 +76,7 @@ describe('a cache', () => {
 
   it('keeps neither a failure that was returned nor an answer of somebody else', async () => {
     const { clock, ports, work, calls } = scripted({ status: 503 })
-    const classifyResult = (): Failure => failure('permanent')
+    const classifyResult = (): Fault => 'permanent'
     const reads = pipeline({ name: 'reads', ports, cache: {}, classifyResult })
     await reads.run(work, { cacheKey: 'a' })
     await reads.run(work, { cacheKey: 'a' })

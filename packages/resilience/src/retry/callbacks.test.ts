@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import type { Budget } from '../budget/budget.ts'
+import { failure, SUCCESS } from '../classify/outcome.ts'
 import { InvalidAnswerError } from '../errors.ts'
 import type { RetryEvent } from '../ports/telemetry.ts'
 import { expectNoLeaks } from '../testing/index.ts'
@@ -43,6 +44,37 @@ describe('what the caller brings along', () => {
         retry(() => 1, {}, options),
         message,
       )
+  })
+
+  it('may judge a value by the same words as an error, and by nothing else', async () => {
+    const accepted: readonly (readonly [unknown, calls: number])[] = [
+      [undefined, 1],
+      [SUCCESS, 1],
+      ['permanent', 1],
+      ['ignored', 1],
+      ['transient', 4],
+      ['throttled', 4],
+      ['ambiguous', 4],
+      [failure('transient'), 4],
+    ]
+    for (const [judgement, most] of accepted) {
+      const { work, ports, clock, calls } = scripted('value')
+      const classifyResult = (): never => judgement as never
+      const { value } = await outcomeOf(clock, retry(work, STEADY, { ports, classifyResult }))
+      assert.deepEqual([value, calls.length], ['value', most], String(judgement))
+    }
+    const refused = ['transiant', 'success', '', null, true, 503, {}, { kind: 'failure' }, Promise.resolve('transient')]
+    for (const judgement of refused)
+      for (const who of ['classify', 'classifyResult']) {
+        const { work, ports, clock, calls } = scripted(who === 'classify' ? new Error('odd') : 'value')
+        const { error } = await outcomeOf(clock, retry(work, STEADY, { ports, [who]: () => judgement }))
+        assert.ok(error instanceof InvalidAnswerError, `${who}: ${String(judgement)}`)
+        assert.match(
+          error.message,
+          new RegExp(`^${who} returned .*; it must return transient, throttled, .* or undefined$`),
+        )
+        assert.equal(calls.length, 1)
+      }
   })
 
   it('is refused where it is a budget that answers with a promise, which would pass for true', async () => {

@@ -18,9 +18,14 @@ describe('a history', () => {
       return describeHistory({ reason: 'attempts', attempts: 1, elapsedMs: 1, failures: [failure] })
     }
     assert.match(described({ response: { status: 503 } }), /: HTTP 503 \(/)
+    const response = new Response('', { status: 502 })
+    assert.match(described(new Error(response.statusText, { cause: response })), /: HTTP 502 \(/)
     assert.match(described(new TypeError('fetch failed', { cause: reset() })), /: ECONNRESET \(/)
     assert.match(described(new DOMException('too slow', 'TimeoutError')), /: TimeoutError: too slow \(/)
-    assert.match(described(new Error('odd'), true), /: Error: odd \(stopped: attempts; an unknown error is retried if/)
+    assert.match(
+      described(new Error('odd'), true),
+      /: Error: odd \(stopped: attempts; an error without .* \{ cause: response \}/,
+    )
     assert.match(described('just a text'), /: just a text \(/)
   })
 })

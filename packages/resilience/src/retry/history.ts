@@ -39,11 +39,14 @@ export function rememberHistory(error: unknown, history: History): void {
   if (Object(error) === error) histories.set(error as object, history)
 }
 
+const UNKNOWN_HINT =
+  '; an error without a status or a code is not retried: throw new Error(…, { cause: response }), or transient(error)'
+
 /** The history in one sentence, for a log. */
 export function describeHistory({ reason, attempts, elapsedMs, failures }: History): string {
   const errors = failures.map(({ error }) => shortly(error)).join(', ')
   const calls = `${attempts} attempt${attempts === 1 ? '' : 's'}`
-  const hint = failures.at(-1)?.unknown ? '; an unknown error is retried if it is marked transient(error)' : ''
+  const hint = failures.at(-1)?.unknown ? UNKNOWN_HINT : ''
   return `${calls} in ${Math.round(elapsedMs)} ms${errors && `: ${errors}`} (stopped: ${reason}${hint})`
 }
 
@@ -58,7 +61,7 @@ function shortly(error: unknown): string {
 
 function tellingPart(error: unknown): string {
   const { status, statusCode, response, code, cause, name, message } = Object(error) as ErrorParts
-  const found = [status, statusCode, response?.status].find(part => typeof part === 'number')
+  const found = [status, statusCode, response?.status, cause?.status].find(part => typeof part === 'number')
   if (found !== undefined) return `HTTP ${found}`
   const telling = [code, cause?.code].find(part => typeof part === 'string')
   return String(telling ?? (name === undefined ? error : `${String(name)}: ${String(message)}`)).slice(0, 60)
@@ -69,7 +72,7 @@ interface ErrorParts {
   readonly statusCode?: unknown
   readonly response?: { readonly status?: unknown }
   readonly code?: unknown
-  readonly cause?: { readonly code?: unknown }
+  readonly cause?: { readonly code?: unknown; readonly status?: unknown }
   readonly name?: unknown
   readonly message?: unknown
 }

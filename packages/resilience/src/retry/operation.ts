@@ -8,7 +8,7 @@ import { RunningAttempt, type Stop } from './attempt.ts'
 import { companionsOf, safely, type Accompanied, type Companion, type End } from './companion.ts'
 import { firstState, type GiveUpReason } from './decide.ts'
 import { rememberHistory } from './history.ts'
-import { judge } from './judge.ts'
+import { judge, judgeValue } from './judge.ts'
 import { settleFailed } from './exhausted.ts'
 import { NO_OPTIONS, type CallOptions, type Work } from './options.ts'
 import { Rest } from './rest.ts'
@@ -188,8 +188,7 @@ export class Operation<T, A> implements Alarm, SignalFollower, Accompanied {
   }
 
   #onReturn(attempt: RunningAttempt, value: T): void {
-    const { classifyResult } = this.setup.options
-    const outcome = classifyResult === undefined ? SUCCESS : classifyResult(value)
+    const outcome = judgeValue(value, this.setup.options.classifyResult)
     if (outcome.kind === 'failure')
       return attempt.stopped === undefined ? this.#fail(attempt, outcome, value, true) : this.#onThrow(attempt, value)
     this.#leave(undefined)

@@ -60,8 +60,8 @@ export interface RetryOptions<T = unknown, A = never> extends CallOptions {
   readonly gates?: readonly Gate[]
   /** What a thrown error means; undefined leaves it to the ordinary rules. */
   readonly classify?: (error: unknown) => Fault | Failure | undefined
-  /** What a returned value means; a failure that is not retried any more is returned all the same. */
-  readonly classifyResult?: (value: T) => Outcome
+  /** What a returned value means; undefined is a success. A failure that is not retried any more is returned all the same. */
+  readonly classifyResult?: (value: T) => Fault | Outcome | undefined
   /** A returned failure will be retried: its resources can go. */
   readonly discard?: (value: T) => void
   /** The waits as a function, in place of the policy's curve and jitter; its floor and its cap still hold. */

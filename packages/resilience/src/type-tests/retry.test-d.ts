@@ -34,6 +34,11 @@ class OutOfStock extends Error {
 holds<Same<ReturnType<typeof permanent<OutOfStock>>['sku'], string>>()
 holds<Same<ReturnType<typeof historyOf>, History | undefined>>()
 
+// A value is judged by the words for errors, or by nothing.
+void retry(() => 202, {}, { classifyResult: status => (status === 202 ? 'transient' : undefined) })
+// @ts-expect-error no such fault
+void retry(() => 202, {}, { classifyResult: () => 'retry' })
+
 // A budget is asked for, or switched off.
 void retry(() => 1, {}, { budget: createBudget() })
 void retry(() => 1, {}, { budget: false })
