@@ -19,6 +19,7 @@ import {
   type Report,
   type Shape,
 } from './document.ts'
+import { readCall, readName, type GrpcCall } from './grpc-call.ts'
 import { findCode, GRPC_CODES } from './grpc-codes.ts'
 
 /** What gRPC does that no service config can change. A fifth either way since 2024; older clients draw from 0 up. */
@@ -33,19 +34,19 @@ export const GRPC_WAITS = {
 export const GRPC_MAX_ATTEMPTS = 5
 
 /**
- * The policy of `method`: `package.Service/Method`, or a service alone. As in gRPC the entry of the method counts, else
- * that of its service, else the one without a name. A call that has none is made once.
+ * The policy of one call, or of a service. As in gRPC the entry of the method counts, else that of its service, else the
+ * one without a name. A call that has none is made once.
  */
-export function fromGrpcServiceConfig(config: unknown, method = ''): Imported {
+export function fromGrpcServiceConfig(config: unknown, call: GrpcCall = ''): Imported {
   const report: Report = { problems: [], notCarried: [] }
+  const name = readCall(report, call)
   const { methodConfig, retryThrottling } = readFields(report, '', config, serviceConfig())
   const entries = entriesOf(methodConfig).map((entry, place) => readEntry(report, `methodConfig[${place}]`, entry))
   checkNames(report, entries)
   const budget = readBudget(report, retryThrottling)
   if (report.problems.length > 0) return { problems: report.problems }
 
-  const call = method.replace(/^\//, '')
-  const entry = choose(entries, call)
+  const entry = choose(entries, name)
   for (const { at, names } of entries)
     if (at !== entry?.at) {
       const say = names.length > 0 ? 'is for other calls: import it by their name' : 'has no name, and gRPC skips it'
@@ -54,7 +55,7 @@ export function fromGrpcServiceConfig(config: unknown, method = ''): Imported {
   report.notCarried.push(...(entry?.losses ?? []))
   return {
     policy: {
-      name: call.slice(0, 200) || 'grpc',
+      name: name.slice(0, 200) || 'grpc',
       ...readCalls(report, entry ?? { at: 'methodConfig' }),
       ...(budget && { budget }),
     },
@@ -86,13 +87,6 @@ function readEntry({ problems }: Report, at: string, input: unknown): Entry {
   if (retries !== undefined && hedges !== undefined)
     problems.push({ at: `${at}.hedgingPolicy`, is: hedgingPolicy, say: 'and retryPolicy exclude each other' })
   return { at, names, timeout, retries, hedges, losses: report.notCarried }
-}
-
-function readName(report: Report, at: string, input: unknown): string {
-  const word: FieldCheck = value => (typeof value === 'string' ? undefined : 'a text')
-  const { service = '', method = '' } = readFields(report, at, input, { service: word, method: word })
-  if (!service && method) report.problems.push({ at: `${at}.service`, is: service, say: 'must be given with a method' })
-  return method ? `${service as string}/${method as string}` : (service as string)
 }
 
 function checkNames({ problems }: Report, entries: readonly Entry[]): void {

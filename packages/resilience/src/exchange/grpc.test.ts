@@ -5,6 +5,7 @@ import { delayRange } from '../retry/backoff.ts'
 import { checkPolicy } from '../pipeline/policy.ts'
 import type { Imported } from './document.ts'
 import { fromGrpcServiceConfig } from './from-grpc.ts'
+import type { GrpcCall } from './grpc-call.ts'
 import { toGrpcServiceConfig } from './to-grpc.ts'
 
 /** The example of gRFC A6. */
@@ -159,6 +160,52 @@ describe('the entry that counts', () => {
     assert.equal(deadlineOf('shop.Cart'), 2_000)
     assert.equal(deadlineOf('shop.Stock/Add'), 1_000)
     assert.equal(deadlineOf(), 1_000)
+  })
+
+  it('is named by a text or as gRPC writes a name, whole or in part', () => {
+    const deadlines: readonly (readonly [call: unknown, deadlineMs: number, name: string])[] = [
+      [undefined, 1_000, 'grpc'],
+      ['', 1_000, 'grpc'],
+      [{}, 1_000, 'grpc'],
+      [{ service: undefined, method: undefined }, 1_000, 'grpc'],
+      [{ service: '', method: null }, 1_000, 'grpc'],
+      ['shop.Cart', 2_000, 'shop.Cart'],
+      [{ service: 'shop.Cart' }, 2_000, 'shop.Cart'],
+      [{ service: 'shop.Cart', method: '' }, 2_000, 'shop.Cart'],
+      [{ service: 'shop.Cart', method: 'Remove' }, 2_000, 'shop.Cart/Remove'],
+      [{ service: 'shop.Cart', method: 'Add' }, 3_000, 'shop.Cart/Add'],
+      [{ service: 'shop.Stock', method: 'Add' }, 1_000, 'shop.Stock/Add'],
+    ]
+    for (const [call, deadlineMs, name] of deadlines) {
+      const { policy } = fromGrpcServiceConfig(whole, call as GrpcCall | undefined)
+      assert.deepEqual([policy?.retry.totalBudgetMs, policy?.name], [deadlineMs, name], JSON.stringify(call))
+    }
+    const written = toGrpcServiceConfig({}, { service: 'shop.Cart' }).config?.methodConfig[0].name
+    assert.deepEqual(written, [{ service: 'shop.Cart' }])
+  })
+
+  it('is refused where it names no call, in both directions, beside all other problems', () => {
+    const refused: readonly (readonly [call: unknown, problem: string])[] = [
+      [{ method: 'Add' }, 'call.service must be given with a method'],
+      [{ service: '', method: 'Add' }, 'call.service must be given with a method'],
+      [{ service: 7 }, 'call.service must be a text'],
+      [{ servce: 'shop.Cart' }, 'call.servce is an unknown field; did you mean service?'],
+      [null, "call must be a text such as 'shop.Cart/Add', or { service, method }"],
+      [['shop.Cart'], "call must be a text such as 'shop.Cart/Add', or { service, method }"],
+      [7, "call must be a text such as 'shop.Cart/Add', or { service, method }"],
+    ]
+    for (const [call, problem] of refused) {
+      const problems = [
+        ...(fromGrpcServiceConfig({ methodConfig: 1 }, call as GrpcCall).problems ?? []),
+        ...(toGrpcServiceConfig({ maxAttempts: 0 }, call as GrpcCall).problems ?? []),
+      ].map(({ at, say }) => `${at} ${say}`)
+      assert.deepEqual(problems, [
+        problem,
+        'methodConfig must be a list',
+        'maxAttempts must be a whole number from 1 to 10000',
+        problem,
+      ])
+    }
   })
 
   it('is the same whether a name is empty, null or absent', () => {

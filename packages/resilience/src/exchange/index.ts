@@ -1,5 +1,6 @@
 /** Policies of others, read and written: gRPC, Envoy, Istio. */
 export { fromGrpcServiceConfig } from './from-grpc.ts'
+export type { GrpcCall } from './grpc-call.ts'
 export { toGrpcServiceConfig } from './to-grpc.ts'
 export type {
   GrpcHedgingPolicy,

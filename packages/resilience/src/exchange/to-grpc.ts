@@ -3,8 +3,9 @@ import type { BudgetPolicy } from '../budget/policy.ts'
 import type { HedgePolicy } from '../hedge/policy.ts'
 import { plainDelayMs } from '../retry/backoff.ts'
 import type { RetryPolicy } from '../retry/policy.ts'
-import { writeSeconds, type Exported, type Loss } from './document.ts'
+import { writeSeconds, type Exported, type Loss, type Report } from './document.ts'
 import { GRPC_MAX_ATTEMPTS, GRPC_WAITS } from './from-grpc.ts'
+import { readCall, type GrpcCall } from './grpc-call.ts'
 import { GRPC_CODES } from './grpc-codes.ts'
 import { completePolicy, lostBudgetFields, lostParts, lostWaits, type AnyPolicyInput } from './losses.ts'
 
@@ -39,13 +40,14 @@ export interface GrpcRetryThrottling {
   readonly tokenRatio: number
 }
 
-/** The config of `method`: `package.Service/Method`, a service alone, or all calls that have none of their own. */
-export function toGrpcServiceConfig(input: AnyPolicyInput, method = ''): Exported<GrpcServiceConfig> {
-  const { policy, problems } = completePolicy(input)
-  if (policy === undefined) return { problems }
+/** The config of one call, of a service, or of all calls that have none of their own. */
+export function toGrpcServiceConfig(input: AnyPolicyInput, call: GrpcCall = ''): Exported<GrpcServiceConfig> {
+  const report: Report = { problems: [], notCarried: [] }
+  const [service, method] = readCall(report, call).split('/')
+  const { policy, problems = [] } = completePolicy(input)
+  if (policy === undefined || report.problems.length > 0) return { problems: [...problems, ...report.problems] }
   const { retry, hedge, budget } = policy
   const notCarried = lostParts(policy, ['hedge', 'budget'], 'gRPC')
-  const [service, call] = method.replace(/^\//, '').split('/')
   const retryPolicy = writeRetries(notCarried, retry)
   const hedgingPolicy = writeHedge(notCarried, retry, hedge)
   const retryThrottling = writeBudget(notCarried, budget)
@@ -59,7 +61,7 @@ export function toGrpcServiceConfig(input: AnyPolicyInput, method = ''): Exporte
     config: {
       methodConfig: [
         {
-          name: [{ ...(service && { service }), ...(call && { method: call }) }],
+          name: [{ ...(service && { service }), ...(method && { method }) }],
           timeout: writeSeconds(retry.totalBudgetMs),
           ...(retryPolicy && { retryPolicy }),
           ...(hedgingPolicy && { hedgingPolicy }),
