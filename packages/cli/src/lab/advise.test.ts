@@ -36,6 +36,12 @@ describe('lab advise', () => {
     assert.match(stderr, /do {3}add {2}--critical <yes\|no>\n {7}add {2}--other-region <yes\|no>\n/)
   })
 
+  it('names failOver where the dependency is in another region', async () => {
+    const flags = FLAGS.map((word, at) => (FLAGS[at - 1] === '--other-region' ? 'yes' : word))
+    const { stdout } = await secondwind(['lab', 'advise', ...flags])
+    assert.match(stdout, /through\s+failOver\(\{ home, others \}\)/)
+  })
+
   it('asks nothing when the flags say enough', async () => {
     const { questions, stdout } = await atTerminal(['lab', 'advise', ...FLAGS, '--json'])
     assert.deepEqual(questions, [])

@@ -17,7 +17,7 @@ import {
 } from '../input/read-options.ts'
 import { typed, typedWith } from '../input/typed.ts'
 import { freePath, outputPath } from '../output/output-file.ts'
-import { labelled, type Page } from '../terminal/page.ts'
+import { labelled, wrap, type Page } from '../terminal/page.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { aloneProblems, bothOrNeither } from './capacity.ts'
 
@@ -194,6 +194,8 @@ function showAdvice({ policy, reasons, besides }: Advice, { columns, colors }: P
     JSON.stringify(policy, undefined, 2),
     colors.dim('why'),
     lines.join('\n'),
-    ...(besides.length > 0 ? [colors.dim('besides'), besides.map(line => `  ${line}`).join('\n')] : []),
+    ...(besides.length > 0
+      ? [colors.dim('besides'), besides.map(line => wrap(`  ${line}`, columns, '  ')).join('\n')]
+      : []),
   ].join('\n\n')
 }

@@ -93,12 +93,18 @@ function rowOf({ what, theirs, ours, holds }: Claim): readonly string[] {
   return [what, theirs, ours, holds === undefined ? '—' : holds ? 'yes' : 'NO']
 }
 
-/** For other programs: numbers, and words only where something is named. */
+/** For other programs: numbers, and words only where something is named. The notes are for who reads the file. */
 function dataOf(told: readonly Told[]): Table {
   return {
-    columns: ['case', 'claim', ...MEASURED_FIELDS, 'holds'].map(name => ({ name })),
+    columns: ['case', 'claim', ...MEASURED_FIELDS, 'holds', 'note'].map(name => ({ name })),
     rows: told.flatMap(({ name, claims }) =>
-      claims.map(({ what, measured, holds }) => [name, what, ...measuredCells(measured), unsaid(holds)]),
+      claims.map(({ what, measured, holds, note = '' }) => [
+        name,
+        what,
+        ...measuredCells(measured),
+        unsaid(holds),
+        note,
+      ]),
     ),
   }
 }

@@ -92,6 +92,22 @@ describe('advise', () => {
     assert.equal(advise({ ...CHECKOUT, otherRegion: true }).policy.retry.initialDelayMs, 200)
   })
 
+  it('names failOver for another region, with as many attempts at home as leave one for elsewhere', () => {
+    const sayings: readonly (readonly [Partial<Answers>, RegExp])[] = [
+      [{ critical: true }, /through failOver\(\{ home, others \}\)/],
+      [{ critical: false }, /through failOver\(\{ home, others, homeAttempts: 1 \}\)/],
+      [{ idempotent: false }, /failOver could make a second attempt .* only one/],
+    ]
+    for (const [change, saying] of sayings)
+      assert.match(advise({ ...CHECKOUT, ...change, otherRegion: true }).besides.join('\n'), saying)
+    fc.assert(
+      fc.property(anyAnswers, answers => {
+        assert.equal(/failOver/.test(advise(answers).besides.join()), answers.otherRegion)
+      }),
+      { seed: 8 },
+    )
+  })
+
   it('has one reason for every field, whatever the answers', () => {
     fc.assert(
       fc.property(anyAnswers, answers => {

@@ -23,7 +23,8 @@ export function advise(answers: Answers, name = 'advised'): Advice {
     ...adviseHedge(answers),
     ...adviseThrottle(answers),
   ]
-  return { policy: assemble(name, reasons), reasons, besides: adviseBesides(answers) }
+  const policy = assemble(name, reasons)
+  return { policy, reasons, besides: adviseBesides(answers, policy.retry.maxAttempts) }
 }
 
 function adviseBudget(answers: Answers): Reason[] {
@@ -90,16 +91,26 @@ function adviseThrottle({ rateLimited }: Answers): Reason[] {
   return rateLimited ? [{ at: 'throttle.acceptMultiplier', is: DEFAULT_THROTTLE.acceptMultiplier, because }] : []
 }
 
-function adviseBesides(answers: Answers): string[] {
+function adviseBesides(answers: Answers, maxAttempts: number | undefined): string[] {
   const { userFacing, rateLimited, critical, otherRegion, capacity } = answers
   const isFull = capacity !== undefined && capacity.capacityPerSecond <= capacity.loadPerSecond
   return [
     ...(isRepeatable(answers) ? [] : ['give the call an idempotency key and ask again: then it can be retried']),
     ...(critical && !userFacing ? ['keep what is left after the last attempt, to do it again later'] : []),
-    ...(otherRegion ? ['keep connections open: each new one costs round trips to the other region'] : []),
+    ...(otherRegion
+      ? ['keep connections open: each new one costs round trips to the other region', adviseFailOver(maxAttempts)]
+      : []),
     ...(rateLimited ? ['set rateLimit to what you were granted, so that nothing is refused to begin with'] : []),
     ...(isFull ? ['the dependency has no room on a usual day: no policy can change that'] : []),
   ]
+}
+
+/** Of itself `failOver` makes two attempts at home: with fewer than three none would ever leave it. */
+function adviseFailOver(maxAttempts = 1): string {
+  if (maxAttempts === 1)
+    return 'where more regions serve it, failOver could make a second attempt in another one: this policy has only one'
+  const input = maxAttempts === 2 ? '{ home, others, homeAttempts: 1 }' : '{ home, others }'
+  return `where more regions serve it, call it through failOver(${input}): the last attempts leave a region that is down`
 }
 
 function assemble(name: string, reasons: readonly Reason[]): PipelinePolicyInput {
