@@ -88,7 +88,7 @@ export interface Dependency {
   /** How many calls each replica works on at once; absent: as many as come. */
   readonly servers?: number
   readonly serviceMs: Distribution
-  /** So much longer for each call that is already there: a server that has no queue and slows down instead. */
+  /** So much longer for each call that is already there, the arriving one not counted: a server that has no queue and slows down instead. */
   readonly serviceMsPerCall?: number
   readonly queue?: Queue
   /** Whether work is stopped when its caller has gone. */
