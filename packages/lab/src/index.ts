@@ -1,5 +1,6 @@
 // Scenarios
 export { runScenario, InvalidScenarioError, type RunOptions } from './run-scenario.ts'
+export type { Counted } from './engine/pipeline.ts'
 export { checkScenario, type ScenarioCheck } from './scenario/check-scenario.ts'
 export { SCENARIOS } from './scenario/named.ts'
 export { callsOf, memoryOf } from './scenario/size.ts'

@@ -9,13 +9,14 @@ import type { Scenario } from './scenario/scenario.ts'
 export interface RunOptions {
   /** Any whole number: the same one gives the same run. */
   readonly seed?: number
-  /** Other ways to count retries, by pipeline: what somebody else has published, for comparison. */
+  /** Other ways to count retries, by the names of the pipelines: a rule of your own, or a published one, for comparison. */
   readonly budgets?: { readonly [pipeline: string]: Counted }
 }
 
 /** What a scenario comes to: the whole simulator as one pure function. */
 export function runScenario(scenario: Scenario, { seed = 1, ...options }: RunOptions = {}): RunResult {
-  const problems = [...(checkScenario(scenario).problems ?? []), ...seedProblems(seed)]
+  const { problems: wrong = budgetProblems(scenario, options.budgets) } = checkScenario(scenario)
+  const problems = [...wrong, ...seedProblems(seed)]
   if (problems.length > 0) throw new InvalidScenarioError(problems)
   return measure(scenario, seed, runWorld(scenario, { seed, ...options }))
 }
@@ -24,7 +25,16 @@ function seedProblems(seed: unknown): Problem[] {
   return Number.isSafeInteger(seed) ? [] : [{ at: 'seed', is: seed, say: 'must be a whole number' }]
 }
 
-/** Everything that is wrong with a scenario, or with its seed; nothing was run. */
+/** A name that is misspelt would leave the pipeline its own budget, and the comparison would say nothing. */
+function budgetProblems({ pipelines = {} }: Scenario, budgets: RunOptions['budgets'] = {}): Problem[] {
+  const names = Object.keys(pipelines)
+  const say = `must be the name of a pipeline: ${names.join(', ')}`
+  return Object.entries(budgets).flatMap(([name, is]) =>
+    names.includes(name) ? [] : { at: `budgets.${name}`, is, say },
+  )
+}
+
+/** Everything that is wrong with a scenario, or with its options; nothing was run. */
 export class InvalidScenarioError extends ResilienceError<'invalid-scenario'> {
   readonly problems: readonly Problem[]
 

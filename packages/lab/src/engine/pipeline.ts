@@ -33,6 +33,7 @@ export interface Pipeline {
   readonly isGated: boolean
 }
 
+/** The document of a budget, and the rule by which retries are counted under it. */
 export interface Counted {
   readonly policy: BudgetPolicy
   // oxlint-disable-next-line typescript/no-explicit-any

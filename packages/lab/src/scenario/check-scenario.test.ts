@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
+import { BUDGET_RULES, DEFAULT_BUDGET } from '@secondwind/resilience'
+import type { Counted } from '../engine/pipeline.ts'
 import { InvalidScenarioError, runScenario } from '../run-scenario.ts'
 import { checkScenario } from './check-scenario.ts'
 import type { Arrivals, Dependency, PolicyDocument, Scenario } from './scenario.ts'
@@ -197,6 +199,19 @@ describe('a scenario', () => {
         (error: unknown) => error instanceof InvalidScenarioError && error.problems[0]!.at === 'seed',
       )
     assert.equal(runScenario(RIGHT, { seed: -3 }).seed, -3)
+  })
+
+  it('is run with budgets of its own pipelines, and no others', () => {
+    const counted: Counted = { policy: DEFAULT_BUDGET, rule: BUDGET_RULES.ratio }
+    const known = 'policy'
+    assert.throws(
+      () => runScenario(RIGHT, { budgets: { [known]: counted, misspelt: counted } }),
+      (error: unknown) =>
+        error instanceof InvalidScenarioError &&
+        error.problems.length === 1 &&
+        error.message.includes(`budgets.misspelt must be the name of a pipeline: ${known}`),
+    )
+    assert.equal(runScenario(RIGHT, { budgets: { [known]: counted } }).seed, 1)
   })
 
   it('that is wrong is not run', () => {
