@@ -169,7 +169,12 @@ export class Attempt implements Alarm {
     return lanes.start(
       policy,
       state,
-      { kind: queue.kind, isByHand, underWay: running, allowedUnder: this.#claim.limit },
+      {
+        kind: queue.kind === 'first' ? 'first' : 'retry',
+        isByHand,
+        underWay: running,
+        allowedUnder: this.#claim.limit,
+      },
       now,
     )
   }

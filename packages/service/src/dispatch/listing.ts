@@ -46,7 +46,7 @@ export class Listing {
     for (const { lane, memory } of memories) partition.memories.set(lane, memory)
     this.#keepLeases(partition, leases)
     // In a partition that nobody has served, first attempts alone are no sign that anybody served the lane.
-    for (const { lane, queue } of heads) if (queueOf(queue).kind === 'retry') this.#found(partition, lane)
+    for (const { lane, queue } of heads) if (queueOf(queue).kind !== 'first') this.#found(partition, lane)
     // The first time anywhere in between: partitions that were taken together are not listed together for ever.
     partition.listAgainAt = clock.monotonic() + random() * this.#options.listAgainMs
     partition.phase = 'serving'

@@ -154,7 +154,7 @@ export class ServedLane implements Alarm {
   count({ kind, policyId }: Queue, by: 1 | -1): void {
     let begun = this.#begun.get(policyId)
     if (begun === undefined) this.#begun.set(policyId, (begun = { policyId, first: 0, retry: 0 }))
-    begun[kind] += by
+    begun[kind === 'first' ? 'first' : 'retry'] += by
     if (begun.first === 0 && begun.retry === 0) this.#begun.delete(policyId)
   }
 

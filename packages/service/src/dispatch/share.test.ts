@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
-import type { lane as lanes } from '@secondwind/resilience/rules'
+import { laneKind, type lane as lanes } from '@secondwind/resilience/rules'
 import { isInScope } from '../task/control.ts'
 import type { QueueGate } from '../task/orders.ts'
 import { isByHand } from '../task/lane.ts'
@@ -133,7 +133,7 @@ describe('a gate of some queues', () => {
 describe('portions, whatever waits', () => {
   const anyQueue = fc
     .record({
-      kind: fc.constantFrom<QueueKind>('first', 'retry'),
+      kind: fc.constantFrom(...laneKind.START_KINDS),
       rank: fc.constantFrom(...RANKS),
       ago: fc.integer({ min: -5_000, max: 5_000 }),
       likely: fc.integer({ min: 1, max: 30 }),

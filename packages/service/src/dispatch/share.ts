@@ -96,7 +96,7 @@ type Pass = (typeof PASSES)[number]
 
 /** As what a queue's tasks may start: in a pause, those that were asked for by hand alone. */
 function passOf({ allowed, passes }: Openings, { rank, kind }: Queue): Pass {
-  return allowed.byHand !== undefined && passes(rank) ? 'byHand' : kind
+  return allowed.byHand !== undefined && passes(rank) ? 'byHand' : kind === 'first' ? 'first' : 'retry'
 }
 
 function countOf(allowed: lanes.Allowance, pass: Pass): number {

@@ -89,6 +89,11 @@ describe('a task that is accepted', () => {
     assert.equal(dueAt, NOW + 1_000) // half of what FULL allows after two attempts
   })
 
+  it('that was handed over stands among the tasks with as many attempts', () => {
+    const kinds = [0, 1, 3, 4].map(attemptsMade => accepted({ attemptsMade }).queue.kind)
+    assert.deepEqual(kinds, ['first', 'retry', 'retry', 'late'])
+  })
+
   it('that was handed over with an instant of its own keeps it', () => {
     assert.equal(accepted({ attemptsMade: 2, delayMs: 0 }).dueAt, NOW)
     assert.equal(accepted({ attemptsMade: 2, notBefore: NOW + 9 }).dueAt, NOW + 9)

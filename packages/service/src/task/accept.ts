@@ -1,4 +1,5 @@
 import { deadlineOf, delayMs, type RetryPolicy } from '@secondwind/resilience'
+import { laneKind } from '@secondwind/resilience/rules'
 import type { AcceptedTask, Metadata, Progress, Queue, TaskRequest } from './task.ts'
 
 /** What a caller asked for, once it is known to be right. */
@@ -101,7 +102,7 @@ export function accept(order: TaskOrder, policy: PolicyInForce, moment: { now: n
       previousDelayMs: Math.max(waitMs, document.initialDelayMs),
       expiresAt: deadlineOf(document, { startedAt, deadlineAt }),
     },
-    queue: { policyId: policy.policyId, kind: attemptsMade > 0 ? 'retry' : 'first', rank: 'normal' },
+    queue: { policyId: policy.policyId, kind: laneKind.kindAfter(attemptsMade), rank: 'normal' },
     dueAt: firstAt + waitMs,
     requestHash,
     keyGiven: order.idempotencyKey !== undefined,

@@ -69,6 +69,7 @@ function isOf(tenant: string | undefined, lane: Lane): boolean {
 
 /** Which queues of a lane are meant; with neither field, all of them. */
 export interface QueueScope {
+  /** All that was tried before, however often. */
   readonly kind?: Extract<QueueKind, 'retry'>
   readonly policyId?: string
 }
@@ -81,5 +82,5 @@ export function queuesOf({ level, scope }: Control): QueueScope {
 }
 
 export function isInScope(scope: QueueScope, queue: { readonly kind: QueueKind; readonly policyId: string }): boolean {
-  return (scope.kind ?? queue.kind) === queue.kind && (scope.policyId ?? queue.policyId) === queue.policyId
+  return (scope.kind === undefined || queue.kind !== 'first') && (scope.policyId ?? queue.policyId) === queue.policyId
 }

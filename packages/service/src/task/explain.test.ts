@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
 import { GIVE_UP_REASONS } from '@secondwind/resilience'
+import { laneKind } from '@secondwind/resilience/rules'
 import { asTaken, newTask } from '../stores/conformance/tasks.test-kit.ts'
 import { explain } from './explain.ts'
 import { HOLD_REASONS, type Hold, type LaneView } from './lane-view.ts'
@@ -118,6 +119,12 @@ describe('an explanation of a task that waits', () => {
       'Attempt 2 is due now: the retry budget of https://api.example is empty, for another 1 s.',
     ],
     [
+      'knows that it holds a task that was tried often, too',
+      taskIn(waiting(NOW, 'late'), { attemptNumber: 4 }),
+      viewOf({ retryHold: { reason: 'budget', until: NOW + 1_000 } }),
+      'Attempt 5 is due now: the retry budget of https://api.example is empty, for another 1 s.',
+    ],
+    [
       'knows that a first attempt passes it',
       taskIn(waiting(NOW)),
       viewOf({ retryHold: { reason: 'budget' } }),
@@ -201,7 +208,7 @@ describe('every explanation', () => {
     { nil: undefined },
   )
   const state = fc.oneof(
-    fc.tuple(instant, fc.constantFrom<QueueKind>('first', 'retry')).map(([at, kind]) => waiting(at, kind)),
+    fc.tuple(instant, fc.constantFrom(...laneKind.START_KINDS)).map(([at, kind]) => waiting(at, kind)),
     fc.tuple(instant, fc.boolean()).map(([endsAt, cancelRequested]): TaskState => ({
       status: 'IN_FLIGHT',
       lease: { token: 'a', endsAt, cancelRequested },

@@ -68,7 +68,7 @@ export function holdsOn({ hold, policyHolds = [], retryHold }: Gates, queue: Que
   return byEnd([
     ...apart(hold).filter(gate => !isPassed(gate, queue)),
     ...own.flatMap(({ hold: gate }) => apart(gate)),
-    ...(queue.kind === 'retry' ? apart(retryHold) : []),
+    ...(queue.kind !== 'first' ? apart(retryHold) : []),
   ])
 }
 

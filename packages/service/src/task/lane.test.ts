@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
+import { laneKind } from '@secondwind/resilience/rules'
 import { laneKey, laneOf, PARTITIONS, partitionOf, queueKey, queueOf, standingAt } from './lane.ts'
 import { RANKS, type Queue } from './task.ts'
 
@@ -10,7 +11,7 @@ const word = fc.stringMatching(/^[^\s]{1,20}$/)
 const queue: fc.Arbitrary<Queue> = fc.record(
   {
     policyId: fc.string(),
-    kind: fc.constantFrom('first', 'retry'),
+    kind: fc.constantFrom(...laneKind.START_KINDS),
     rank: fc.constantFrom(...RANKS),
   },
   PLAIN,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
-import { laneOrders } from '@secondwind/resilience/rules'
+import { laneKind, laneOrders } from '@secondwind/resilience/rules'
 import { endOf, isInForce, reaches, type Control, type ControlLevel, type ControlScope } from './control.ts'
 import { controlOn, gatesAt, NO_ORDERS, ordersFor, passesPauses } from './orders.ts'
 import type { DestinationSettings } from './destination-settings.ts'
@@ -32,7 +32,10 @@ describe('a control', () => {
 
   it('of retries-off holds retries and lets first attempts pass', () => {
     const controls = [control('retries-off', all)]
-    assert.deepEqual([held(controls, 'retry'), held(controls, 'first')], [true, false])
+    assert.deepEqual(
+      laneKind.START_KINDS.filter(kind => held(controls, kind)),
+      ['retry', 'late'],
+    )
   })
 
   it('of dispatch-off holds both, for the lane as a whole', () => {
@@ -123,7 +126,7 @@ describe('a control', () => {
     fc.assert(
       fc.property(
         fc.array(anyControl, { maxLength: 6 }),
-        fc.constantFrom<QueueKind>('first', 'retry'),
+        fc.constantFrom(...laneKind.START_KINDS),
         fc.constantFrom('p', 'q'),
         fc.nat(9_000),
         (controls, kind, policyId, laterMs) => {
@@ -131,7 +134,7 @@ describe('a control', () => {
           const meant = controls.filter(
             one =>
               one.level !== 'intake-off' &&
-              (one.level === 'dispatch-off' || kind === 'retry') &&
+              (one.level === 'dispatch-off' || kind !== 'first') &&
               (one.scope.kind !== 'policy' || policyId === 'p'),
           )
           assert.equal(

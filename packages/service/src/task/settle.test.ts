@@ -4,7 +4,7 @@ import { describe, it } from 'vitest'
 import { DEFAULT_POLICY, type Outcome, type RetryPolicy } from '@secondwind/resilience'
 import { asClaimed, newTask } from '../stores/conformance/tasks.test-kit.ts'
 import { abandon, expire, lostResult, settle, type AttemptResult } from './settle.ts'
-import { RANKS, type ClaimedTask, type Progress, type Queue, type Rank } from './task.ts'
+import { RANKS, type ClaimedTask, type Progress, type Queue, type QueueKind, type Rank } from './task.ts'
 
 const NOW = 1_767_225_600_000
 const POLICY: RetryPolicy = {
@@ -102,6 +102,15 @@ describe('the end of an attempt', () => {
       return next.status === 'PENDING' ? next.queue.rank : undefined
     }
     assert.deepEqual(RANKS.map(rankAfter), ['normal', 'normal', 'high', 'normal', 'low'])
+  })
+
+  it('is followed by a late one after the fourth attempt, and by a retry before', () => {
+    const patient = { ...POLICY, maxAttempts: 50 }
+    const kindAfter = (attemptNumber: number): QueueKind | undefined => {
+      const { next } = settle(claimed({ attemptNumber }), patient, resultOf(BUSY), MOMENT)
+      return next.status === 'PENDING' ? next.queue.kind : undefined
+    }
+    assert.deepEqual([0, 1, 2, 3, 9].map(kindAfter), ['retry', 'retry', 'retry', 'late', 'late'])
   })
 
   it('counts one attempt, whatever came of it, and writes its row with that number', () => {

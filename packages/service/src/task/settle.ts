@@ -1,4 +1,5 @@
 import { decide, type GiveUpReason, type Outcome, type RetryPolicy, type Moment } from '@secondwind/resilience'
+import { laneKind } from '@secondwind/resilience/rules'
 import { isByHand } from './lane.ts'
 import type { AttemptEnd, AttemptRow, CapturedResponse, ClaimedTask, Progress, Queue } from './task.ts'
 
@@ -82,7 +83,11 @@ function nextOf(task: ClaimedTask, progress: Progress, decision: ReturnType<type
         status: 'PENDING',
         dueAt: decision.at,
         // An urgent attempt is one attempt; a replay stays behind live traffic to its end.
-        queue: { ...task.queue, kind: 'retry', rank: isByHand(task.queue.rank) ? 'normal' : task.queue.rank },
+        queue: {
+          ...task.queue,
+          kind: laneKind.kindAfter(progress.attemptNumber),
+          rank: isByHand(task.queue.rank) ? 'normal' : task.queue.rank,
+        },
         progress: { ...progress, previousDelayMs: decision.state.previousDelayMs },
       }
   }

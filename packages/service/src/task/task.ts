@@ -1,4 +1,5 @@
 import type { GiveUpReason, RetryPolicy } from '@secondwind/resilience'
+import type { laneKind } from '@secondwind/resilience/rules'
 
 /**
  * What a task can be. Every unfinished task has one instant at which somebody must look at it: the next attempt, or the
@@ -42,8 +43,8 @@ export interface Queue {
   readonly rank: Rank
 }
 
-/** First attempts flow while a retry budget is empty; retries wait. */
-export type QueueKind = 'first' | 'retry'
+/** By attempts made: tasks that were never tried flow while retries wait, and those tried often delay neither. */
+export type QueueKind = laneKind.StartKind
 
 /** `low`: replays, which yield to live traffic. */
 export type Rank = RankByHand | 'high' | 'normal' | 'low'

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { laneKind } from '@secondwind/resilience/rules'
 import type { Queue } from '../../task/task.ts'
 
 /**
@@ -84,7 +85,7 @@ const result: fc.Arbitrary<EndStep['result']> = fc.constantFrom('success', 'retr
 const queue: fc.Arbitrary<Queue> = fc.record(
   {
     policyId: fc.constantFrom('default', 'payments'),
-    kind: fc.constantFrom('first', 'retry'),
+    kind: fc.constantFrom(...laneKind.START_KINDS),
     rank: fc.constantFrom('normal', 'high'),
   },
   // It becomes part of tasks, and what a store gives back is an object like any other.
