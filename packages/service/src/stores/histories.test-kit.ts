@@ -23,7 +23,7 @@ import {
   type Step,
 } from './conformance/steps.test-kit.ts'
 import { giveUp, giveUpUnsent, newTask, nextGeneration, retryAt, succeed } from './conformance/tasks.test-kit.ts'
-import type { Operating, QueueHead, TaskStore } from './task-store.ts'
+import type { Ask, Operating, QueueHead, TaskStore } from './task-store.ts'
 
 export interface HistoryOptions {
   /** How many; 200, or what the environment says in `HISTORIES`. */
@@ -323,7 +323,7 @@ class History {
 
   async #expire({ partition: at, queue, limit }: Extract<Step, { kind: 'expire' }>): Promise<void> {
     const partition = PARTITIONS[at]!
-    const { lane, queue: name } = askFor(await this.#heads(partition), { queue, count: 0, limit: 0 })
+    const { lane, queue: name } = askFor(await this.#heads(partition), { queue, count: 0, limit: 0, end: 'front' })
     const ask = { partition, steward: this.#steward(partition, false), lane, queue: name }
     await this.#both(store =>
       everything(async page => {
@@ -432,12 +432,15 @@ function asking(
   return version === 'any' ? {} : { ifVersion: version === 'read' ? present : present - 1 }
 }
 
-function askFor(
-  heads: readonly QueueHead[],
-  { queue, count, limit }: AskStep,
-): { lane: string; queue: string; count: number; limit: number } {
+function askFor(heads: readonly QueueHead[], { queue, count, limit, end }: AskStep): Ask {
   const head = heads[queue % Math.max(1, heads.length)]
-  return { lane: head?.lane ?? laneKey(LANES[0]!), queue: head?.queue ?? 'normal first none', count, limit }
+  return {
+    lane: head?.lane ?? laneKey(LANES[0]!),
+    queue: head?.queue ?? 'normal first none',
+    count,
+    limit,
+    ...(end === 'back' && { end }),
+  }
 }
 
 const ERRORS: readonly AttemptEnd[] = [

@@ -24,6 +24,10 @@ describe('random histories', () => {
     'passes a limit': faulty(store => ({
       claim: ask => store.claim({ ...ask, asks: ask.asks.map(each => ({ ...each, limit: each.limit + 1 })) }),
     })),
+    'takes from the front when asked for the back': faulty(store => ({
+      claim: ask =>
+        store.claim({ ...ask, asks: ask.asks.map(({ lane, queue, count, limit }) => ({ lane, queue, count, limit })) }),
+    })),
     'settles with a stale token': faulty(store => ({
       settle: async settlements => {
         const present = await Promise.all(settlements.map(({ taskId }) => store.get(taskId)))

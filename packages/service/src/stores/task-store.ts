@@ -218,6 +218,8 @@ export interface Ask {
   readonly count: number
   /** Leases that the lane may have, those under way included; the queues of a lane share it. */
   readonly limit: number
+  /** Of what is due, the tasks that became due last, the latest first; absent: those due longest. */
+  readonly end?: 'back'
 }
 
 export type ClaimAnswer =

@@ -64,6 +64,34 @@ export function examineClaims(open: OpenStore): void {
       assert.deepEqual(idsOf(await claim()), idsOf([newer, older]))
     })
 
+    it('takes from the back, if asked to, what became due last, and never what is not yet due', async () => {
+      const { add, claim, clock } = await sit(open)
+      const now = clock.now()
+      const oldest = await add({ dueAt: now - 30 })
+      const newest = await add({ dueAt: now })
+      const [early, alsoEarly] = [await add({ dueAt: now - 20 }), await add({ dueAt: now - 20 })]
+      const notYet = await add({ dueAt: now + 1 })
+      assert.deepEqual(idsOf(await claim({ count: 2, end: 'back' })), idsOf([newest, alsoEarly]))
+      assert.deepEqual(idsOf(await claim({ count: 1 })), idsOf([oldest]))
+      assert.deepEqual(idsOf(await claim({ end: 'back' })), idsOf([early]))
+      assert.deepEqual(await claim({ end: 'back' }), [])
+      await clock.advance(1)
+      assert.deepEqual(idsOf(await claim({ end: 'back' })), idsOf([notYet]))
+    })
+
+    it('takes both ends of a queue in one call, and says when the rest is due', async () => {
+      const { store, add, take, clock } = await sit(open)
+      const tasks = []
+      for (const agoMs of [4, 3, 2, 1]) tasks.push(await add({ dueAt: clock.now() - agoMs }))
+      const [first, second, , last] = tasks
+      const asks = [askOf({ count: 1 }), askOf({ count: 1, end: 'back' })]
+      const answer = await store.claim({ partition: PARTITION, steward: await take(), token: 'a', asks })
+      assert.ok(answer.kind === 'claimed')
+      assert.deepEqual(idsOf(answer.tasks), idsOf([first!, last!]))
+      const head = { lane: LANE, queue: queueKey(QUEUE), dueAt: second!.dueAt }
+      assert.deepEqual(answer.heads, [head, head])
+    })
+
     it('takes so many of each asked queue and no more, in the order of the asks', async () => {
       const { store, addMany, take } = await sit(open)
       const firsts = await addMany(3)
@@ -162,6 +190,7 @@ export function examineClaims(open: OpenStore): void {
       assert.equal((await claim({ limit: 3 })).length, 3)
       assert.equal((await claim({ limit: 3 })).length, 0)
       assert.equal((await claim({ limit: 2 })).length, 0)
+      assert.equal((await claim({ limit: 3, end: 'back' })).length, 0)
       assert.equal((await claim({ limit: 5 })).length, 2)
       assert.equal((await claim({ limit: 0 })).length, 0)
     })

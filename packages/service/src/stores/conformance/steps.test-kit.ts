@@ -67,6 +67,7 @@ export interface AskStep {
   readonly queue: number
   readonly count: number
   readonly limit: number
+  readonly end: 'front' | 'back'
 }
 
 export interface EndStep {
@@ -116,6 +117,7 @@ const anAsk: fc.Arbitrary<AskStep> = fc.record({
   queue: fc.nat(5),
   count: fc.constantFrom(1, 2, 10, 0),
   limit: fc.constantFrom(100, 3, 1, 0),
+  end: fc.constantFrom('front', 'front', 'back'),
 })
 
 export const step: fc.Arbitrary<Step> = fc.oneof(

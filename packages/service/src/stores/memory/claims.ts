@@ -2,6 +2,7 @@ import type { ClaimedTask, Task } from '../../task/task.ts'
 import { cursorOf } from '../cursor.ts'
 import type { Ask, AskedHead, Claim, Expire, LeaseHead, Page, PartitionPage, QueueHead } from '../task-store.ts'
 import type { Book, Entry, WaitingQueue } from './book.ts'
+import type { Standing } from './line.ts'
 import { pageOf, placeIn } from './page.ts'
 
 export function claim(
@@ -12,11 +13,21 @@ export function claim(
   const queues = asks.map(ask => queueIn(book, partition, ask))
   const tasks = asks.flatMap((ask, index) => {
     const room = ask.limit - (book.lanes.get(ask.lane)?.IN_FLIGHT ?? 0)
-    const first = queues[index]?.line.after(undefined, Math.min(ask.count, room)) ?? []
-    return first.filter(({ at }) => at <= now).map(({ item }) => lease(book, item, { token, steward, now }))
+    const due = dueIn(queues[index], { ...ask, count: Math.min(ask.count, room) }, now)
+    return due.map(({ item }) => lease(book, item, { token, steward, now }))
   })
   const heads = asks.map(({ lane, queue }, index) => ({ lane, queue, dueAt: queues[index]?.line.first?.at ?? null }))
   return { tasks, heads }
+}
+
+function dueIn(
+  queue: WaitingQueue | undefined,
+  { count, end }: Pick<Ask, 'count' | 'end'>,
+  now: number,
+): readonly Standing<Entry>[] {
+  if (queue === undefined) return []
+  if (end === 'back') return queue.line.before({ at: now, number: Infinity }, count)
+  return queue.line.after(undefined, count).filter(({ at }) => at <= now)
 }
 
 /** A steward of one partition has no say in another. */

@@ -14,8 +14,8 @@ export interface WaitingQueue {
 /** Who waits where, and since when: the table `due`. */
 export interface Waiting {
   add(queueId: number, row: WaitingRow): void
-  /** Takes out the first tasks that are due. */
-  take(queueId: number, ask: { now: number; count: number }): WaitingRow[]
+  /** Takes out the first tasks that are due; with `back`, the last of them, the latest first. */
+  take(queueId: number, ask: { now: number; count: number; end?: 'back' | undefined }): WaitingRow[]
   find(queueId: number, dueAt: number, seq: number): WaitingRow | undefined
   remove(queueId: number, dueAt: number, seq: number): void
   /** The instant of the first; null when nobody waits. */
@@ -31,8 +31,15 @@ export function createWaiting(connection: Connection): Waiting {
   const readDue = connection.rows<WaitingRow>(
     'select due_at, seq, state, version from due where queue_id = ? and due_at <= ? order by due_at, seq limit ?',
   )
-  // What was read is the beginning of the queue: one range, and one statement however many they are.
+  // What was read is one end of what is due: one range, and one statement however many they are.
   const removeUpTo = connection.write('delete from due where queue_id = ? and (due_at, seq) <= (?, ?)')
+  const readDueBackwards = connection.rows<WaitingRow>(
+    `select due_at, seq, state, version from due where queue_id = ? and due_at <= ?
+     order by due_at desc, seq desc limit ?`,
+  )
+  const removeBackTo = connection.write(
+    'delete from due where queue_id = ? and due_at <= ? and (due_at, seq) >= (?, ?)',
+  )
   const read = connection.row<WaitingRow>(
     'select due_at, seq, state, version from due where queue_id = ? and due_at = ? and seq = ?',
   )
@@ -47,10 +54,12 @@ export function createWaiting(connection: Connection): Waiting {
   )
   return {
     add: (queueId, row) => insert(queueId, ...row),
-    take(queueId, { now, count }) {
-      const rows = readDue(queueId, now, count)
+    take(queueId, { now, count, end }) {
+      const rows = (end === 'back' ? readDueBackwards : readDue)(queueId, now, count)
       const last = rows.at(-1)
-      if (last !== undefined) removeUpTo(queueId, last[0], last[1])
+      if (last === undefined) return rows
+      if (end === 'back') removeBackTo(queueId, now, last[0], last[1])
+      else removeUpTo(queueId, last[0], last[1])
       return rows
     },
     find: read,

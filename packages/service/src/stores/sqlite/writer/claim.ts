@@ -49,7 +49,7 @@ function claimFrom(writer: Writer, queue: QueueEntry, ask: Ask, { taken, token, 
   const { queueId, lane } = queue
   const count = Math.min(ask.count, ask.limit - lane.tasks.IN_FLIGHT)
   if (count <= 0) return []
-  return waiting.take(queueId, { now, count }).map(([dueAt, seq, state, version]) => {
+  return waiting.take(queueId, { now, count, end: ask.end }).map(([dueAt, seq, state, version]) => {
     const row = tasks.row(seq)
     const taskId = row[AT.taskId]
     taken.newestTask = Math.max(taken.newestTask, seq)
