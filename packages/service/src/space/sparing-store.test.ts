@@ -62,6 +62,8 @@ describe('a disk that is nearly full', () => {
     await assert.rejects(store.enqueue([build()], NO_LIMITS), FULL)
     const queue = { partition: PARTITION, steward, lane: LANE, queue: queueKey(QUEUE) }
     await assert.rejects(store.expire({ ...queue, limit: 10 }), FULL)
+    const tasks = [{ taskId: claimed.taskId, dueAt: clock.now() }]
+    await assert.rejects(store.recall({ partition: PARTITION, steward, tasks }), FULL)
     assert.equal((await settle(retryAt(claimed, clock.now()))).kind, 'settled')
     await leave(7_000_000)
     assert.equal((await claim()).length, 1)

@@ -13,6 +13,7 @@ export function sparing(store: TaskStore, space: DiskSpace): TaskStore {
     ...store,
     claim: ask => space.within('attempts', bytesOfClaim(ask), () => store.claim(ask)),
     expire: ask => space.within('attempts', ask.limit * ROW_BYTES, () => store.expire(ask)),
+    recall: ask => space.within('attempts', ask.tasks.length * ROW_BYTES, () => store.recall(ask)),
     // Callbacks: a task's end brings another one.
     enqueue: (tasks, limits) => space.within('attempts', bytesOfNew(tasks), () => store.enqueue(tasks, limits)),
     replayMany: (asks, limits) => space.within('orders', asks.length * ROW_BYTES, () => store.replayMany(asks, limits)),

@@ -176,6 +176,8 @@ class History {
         return this.#leasesOf(newest(this.#claims, made.claim))
       case 'expire':
         return this.#expire(made)
+      case 'recall':
+        return this.#recall(made)
       case 'remember':
         return this.#remember(made)
       case 'cancel':
@@ -331,6 +333,16 @@ class History {
         return { items: expired, ...(nextCursor !== undefined && { nextCursor }) }
       }, limit),
     )
+  }
+
+  async #recall({ partition: at, isStale, tasks: asked }: Extract<Step, { kind: 'recall' }>): Promise<void> {
+    const partition = PARTITIONS[at]!
+    const now = await this.#now()
+    const tasks = asked.map(({ task, dueInMs }) => {
+      const { taskId } = newest(this.#tasks, task) ?? { taskId: 'unheard-of' }
+      return { taskId, dueAt: now + dueInMs }
+    })
+    await this.#both(store => store.recall({ partition, steward: this.#steward(partition, isStale), tasks }))
   }
 
   async #remember({ partition: at, isStale, value }: Extract<Step, { kind: 'remember' }>): Promise<void> {

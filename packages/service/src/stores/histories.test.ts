@@ -42,6 +42,9 @@ describe('random histories', () => {
     'forgets a deadline': faulty(store => ({
       expire: ask => store.expire({ ...ask, limit: ask.limit - 1 }),
     })),
+    'recalls one task of a call, and no other': faulty(store => ({
+      recall: ask => store.recall({ ...ask, tasks: ask.tasks.slice(0, 1) }),
+    })),
     'loses a release': faulty(store => ({ release: async () => store.release([]) })),
     'replays any generation': faulty(store => ({
       replay: async ask => {

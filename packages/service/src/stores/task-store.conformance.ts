@@ -3,7 +3,7 @@
  * words mean. What the port leaves open is fixed here:
  *
  *  - `version` is 1 at first and one more with each write that `get` shows: claim, release, settle, cancel (a second
- *    one changes nothing), attempt-now, replay, expire.
+ *    one changes nothing), attempt-now, replay, expire, recall.
  *  - A change that names a version is compared with it before all else, and in the same step as it is written.
  *  - A settle whose token has settled already answers with what the task became then, whatever it asks now, as long as
  *    no newer lease exists.
@@ -35,6 +35,7 @@ import { examineLargePages } from './conformance/large-pages.conformance.ts'
 import { examineLeave } from './conformance/leave.conformance.ts'
 import { examineOperators } from './conformance/operators.conformance.ts'
 import { examineReading } from './conformance/reading.conformance.ts'
+import { examineRecalls } from './conformance/recall.conformance.ts'
 import { examineRecords } from './conformance/records.conformance.ts'
 import { examineReplays } from './conformance/replays.conformance.ts'
 import { examineSettles } from './conformance/settle.conformance.ts'
@@ -52,6 +53,7 @@ export function describeTaskStore(name: string, open: OpenStore): void {
     examineClaims(open)
     examineSettles(open)
     examineStewardship(open)
+    examineRecalls(open)
     examineOperators(open)
     examineVersions(open)
     examineLeave(open)

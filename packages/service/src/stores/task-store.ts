@@ -5,7 +5,7 @@
  *  1. `IN_FLIGHT` ⇔ token and lease; a finished task changes only by a replay.
  *  2. Every write after a claim matches the token; at most one settle per token has effect; a stale one answers `lost`,
  *     the same one again answers as before.
- *  3. An attempt counts exactly when the settle carries its row. Release, expire and cancel never count.
+ *  3. An attempt counts exactly when the settle carries its row. Release, recall, expire and cancel never count.
  *  4. A claim that is not the steward's takes nothing. No claim lifts a lane's leases above the limit it carries.
  *  5. A pending task is always found by listing its partition, with an instant not later than its first due one.
  *  6. What was acknowledged survives `kill -9` at the advertised durability.
@@ -41,6 +41,7 @@ import type {
   VersionsPage,
 } from './records.ts'
 import type { AttemptNow, Changed, Operating } from './operating.ts'
+import type { Recall } from './recall.ts'
 import type { Replay, ReplayStore } from './replays.ts'
 import type { StoreUnavailableError } from './store-errors.ts'
 
@@ -51,6 +52,7 @@ export type * from './leave.ts'
 export * from './operator-records.ts'
 export * from './store-errors.ts'
 export type * from './operating.ts'
+export type * from './recall.ts'
 export type * from './records.ts'
 export type * from './replays.ts'
 
@@ -90,6 +92,8 @@ export interface TaskStore extends OperatorStore, ReplayStore, BodyStoring, Call
   }): Promise<Answer & { readonly taskIds: readonly string[] }>
   /** Ends waiting tasks of a queue that are past their deadline; looks at no more than `limit`, from `cursor` on. */
   expire(ask: Expire): Promise<Answer & { readonly expired: readonly string[]; readonly nextCursor?: string }>
+  /** Makes waiting tasks due earlier, each in its queue; refused as a whole if the steward has changed. */
+  recall(ask: Recall): Promise<Answer & { readonly recalled: readonly string[] }>
   remember(ask: Remember): Promise<Answer & { readonly remembered: boolean }>
   memories(ask: PartitionPage): Promise<Answer & Page<LaneRecord>>
 

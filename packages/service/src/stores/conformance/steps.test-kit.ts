@@ -27,6 +27,12 @@ export type Step =
   | { readonly kind: 'settle-ended'; readonly partition: number; readonly result: EndStep['result'] }
   | { readonly kind: 'leases-of'; readonly claim: number }
   | { readonly kind: 'expire'; readonly partition: number; readonly queue: number; readonly limit: number }
+  | {
+      readonly kind: 'recall'
+      readonly partition: number
+      readonly isStale: boolean
+      readonly tasks: readonly { readonly task: number; readonly dueInMs: number }[]
+    }
   | { readonly kind: 'remember'; readonly partition: number; readonly isStale: boolean; readonly value: number }
   | { readonly kind: 'cancel'; readonly task: number; readonly version: AskedVersion }
   | { readonly kind: 'attempt-now'; readonly task: number; readonly version: AskedVersion }
@@ -143,6 +149,12 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   often(3, { kind: fc.constant('settle-ended'), partition, result }),
   often(1, { kind: fc.constant('leases-of'), claim: pointer }),
   often(2, { kind: fc.constant('expire'), partition, queue: fc.nat(5), limit: fc.constantFrom(1, 2, 50) }),
+  often(3, {
+    kind: fc.constant('recall'),
+    partition,
+    isStale,
+    tasks: fc.array(fc.record({ task: pointer, dueInMs: fc.constantFrom(-1_000, 0, 700, 10_000) }), { maxLength: 4 }),
+  }),
   often(1, { kind: fc.constant('remember'), partition, isStale, value: fc.nat(5) }),
   often(3, { kind: fc.constant('cancel'), task: pointer, version }),
   often(3, { kind: fc.constant('attempt-now'), task: pointer, version }),

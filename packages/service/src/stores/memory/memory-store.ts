@@ -1,4 +1,5 @@
 import type { Clock } from '@secondwind/resilience'
+import { assertFew } from '../recall.ts'
 import { createStewards } from '../stewards.ts'
 import { createStoreClock } from '../store-clock.ts'
 import {
@@ -20,6 +21,7 @@ import { LaneMemories } from './lane-memories.ts'
 import { attemptNow, cancel, replay } from './operators.ts'
 import { PolicyBook } from './policy-book.ts'
 import { attempts, causes, deadLetters, laneCounters, list } from './reading.ts'
+import { recall } from './recall.ts'
 import { RecordBook } from './record-book.ts'
 import { sweep, sweepLanes } from './sweep.ts'
 
@@ -92,6 +94,11 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
     leasesOf: ({ partition, token }) => apply(() => ({ taskIds: leasesOf(book, partition, token) })),
     expire: ask =>
       apply(now => (stewards.isSteward(ask.partition, ask.steward) ? expire(book, ask, now) : { expired: [] })),
+    recall: ask =>
+      apply(() => {
+        assertFew(ask)
+        return { recalled: stewards.isSteward(ask.partition, ask.steward) ? recall(book, ask) : [] }
+      }),
     remember: ({ partition, steward, lane, memory }) =>
       apply(() => {
         const remembered = stewards.isSteward(partition, steward)

@@ -14,6 +14,8 @@ const ledgerFile = openSync(ledger, 'a')
 // So few that it is often killed while it files some.
 const store = await openSqliteStore({ directory, filedTogether: 20 })
 let number = Number(child) * 1_000_000
+const HOUR_MS = 3_600_000
+const steward = `steward ${child}`
 
 // What was written to a file is there for others, whatever happens to us then.
 const say = (...words: readonly (string | number)[]): void => void writeSync(ledgerFile, `${words.join(' ')}\n`)
@@ -36,7 +38,7 @@ async function cancel(taskId: string): Promise<void> {
   if (answer.kind === 'changed' && answer.task.state.status === 'CANCELLED') say('ended', taskId, 'CANCELLED', 0)
 }
 
-async function deliver(steward: string): Promise<never> {
+async function deliver(): Promise<never> {
   const asks = ['first', 'retry'].map(kind => ({
     lane: LANE,
     queue: queueKey({ ...QUEUE, kind: kind as 'first' | 'retry' }),
@@ -51,7 +53,7 @@ async function deliver(steward: string): Promise<never> {
 
 async function settle(tasks: readonly ClaimedTask[], now: number): Promise<void> {
   const settlements = tasks.map((task, index): Settlement => {
-    if ((index + number) % 3 === 0) return retryAt(task, now)
+    if ((index + number) % 3 === 0) return retryAt(task, task.progress.attemptNumber === 0 ? now + HOUR_MS : now)
     return (index + number) % 5 === 0 ? giveUp(task) : succeed(task)
   })
   const { results } = await store.settle(settlements)
@@ -60,11 +62,21 @@ async function settle(tasks: readonly ClaimedTask[], now: number): Promise<void>
     if (result.kind === 'settled')
       say(result.status === 'PENDING' ? 'tried' : 'ended', taskId, result.status, next.progress.attemptNumber)
   }
+  await recall(
+    settlements.map(({ taskId }) => taskId),
+    now,
+  )
 }
 
-const steward = `steward ${child}`
+/** Those that wait for an hour; else they would wait until the test is over. */
+async function recall(taskIds: readonly string[], dueAt: number): Promise<void> {
+  const tasks = taskIds.slice(0, 200).map(taskId => ({ taskId, dueAt }))
+  const { recalled } = await store.recall({ partition: PARTITION, steward, tasks })
+  for (const taskId of recalled) say('recalled', taskId)
+}
+
 await store.take({ partition: PARTITION, instance: child, token: steward, from: null })
 const { tasks, now } = await store.endedLeases({ partition: PARTITION, limit: 1_000 })
 await settle(tasks, now)
 writeSync(1, 'begun\n')
-await Promise.all([takeIn(), deliver(steward), deliver(steward)])
+await Promise.all([takeIn(), deliver(), deliver()])

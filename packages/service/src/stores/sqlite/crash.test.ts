@@ -23,6 +23,7 @@ class Ledger {
   readonly taken = new Set<string>()
   readonly ended = new Map<string, string>()
   readonly attempts = new Map<string, number>()
+  readonly recalled = new Set<string>()
   #linesRead = 0
 
   constructor(path: string) {
@@ -37,6 +38,7 @@ class Ledger {
     for (const line of fresh) {
       const [word, taskId = '', status = '', attemptNumber = '0'] = line.split(' ')
       if (word === 'taken') this.taken.add(taskId)
+      if (word === 'recalled') this.recalled.add(taskId)
       if (word !== 'tried' && word !== 'ended') continue
       this.attempts.set(taskId, Math.max(Number(attemptNumber), this.attempts.get(taskId) ?? 0))
       if (word !== 'ended') continue
@@ -73,6 +75,11 @@ async function checkAgainst(ledger: Ledger, store: TaskStore): Promise<void> {
   const tasks = new Map(listed.map(task => [task.taskId, task]))
   for (const taskId of ledger.taken) assert.ok(tasks.has(taskId), `${taskId} was acknowledged and is gone`)
   for (const [taskId, status] of ledger.ended) assert.equal(tasks.get(taskId)!.state.status, status, taskId)
+  const { now } = await store.health()
+  for (const taskId of ledger.recalled) {
+    const { state } = tasks.get(taskId)!
+    assert.ok(state.status !== 'PENDING' || state.nextAttemptAt <= now, `${taskId} is no longer recalled`)
+  }
   await checkKeys(listed, store)
   for (const task of listed) await checkAttempts(task, ledger.attempts.get(task.taskId) ?? 0, store)
   for (const status of TASK_STATUSES) {
@@ -115,7 +122,7 @@ describe('a process that is killed without warning', () => {
       await checkAgainst(ledger, store)
       await store.close()
     }
-    assert.ok(ledger.taken.size > ROUNDS && ledger.ended.size > ROUNDS)
+    assert.ok(ledger.taken.size > ROUNDS && ledger.ended.size > ROUNDS && ledger.recalled.size > ROUNDS)
   })
 
   it('has kept every other process from its data until then', async () => {

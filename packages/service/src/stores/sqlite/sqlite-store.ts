@@ -1,4 +1,5 @@
 import { cursorOf, type Cursor } from '../cursor.ts'
+import { assertFew } from '../recall.ts'
 import type { Page, PageAsk, TaskStore } from '../task-store.ts'
 import type { From, Slice } from './rows/slice.ts'
 import { claimedOf, newRow, settlementRow } from './rows/task-rows.ts'
@@ -75,6 +76,11 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
       const { now, answer } = await threads.write('expire', from(ask, CURSORS.expire))
       const { expired, next } = answer
       return { now, expired, ...(next !== null && { nextCursor: CURSORS.expire.write(next) }) }
+    },
+    async recall(ask) {
+      assertFew(ask)
+      const { now, answer } = await threads.write('recall', ask)
+      return { now, recalled: answer }
     },
     async remember(ask) {
       const { now, answer } = await threads.write('remember', ask)

@@ -125,7 +125,7 @@ describe('a key that somebody chose', () => {
 })
 
 describe('what a task leaves on the disk', () => {
-  it('is one row for each attempt, and one more at most, however often an operator asks', () => {
+  it('is one row for each attempt, and one more at most, however often somebody makes it due', () => {
     const { run, enqueue, claim, claimed, count, answerOf, passMs } = setting()
     run(enqueue())
     const [task] = claimed(claim('a'))
@@ -133,6 +133,8 @@ describe('what a task leaves on the disk', () => {
     for (let n = 0; n < 20; n++) {
       passMs(1)
       answerOf('attemptNow', { taskId: task!.taskId })
+      const tasks = [{ taskId: task!.taskId, dueAt: NOW - n }]
+      assert.deepEqual(answerOf('recall', { partition: PARTITION, steward: STEWARD, tasks }), [task!.taskId])
     }
     assert.deepEqual([count('log'), count('due')], [2, 1])
     const urgent = queueKey({ ...QUEUE, kind: 'retry', rank: 'urgent' })

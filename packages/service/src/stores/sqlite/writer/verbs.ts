@@ -25,6 +25,7 @@ import type {
   PutBodyResult,
   PutPolicy,
   QueueHead,
+  Recall,
   RecordName,
   Remember,
   Replay,
@@ -52,6 +53,7 @@ import {
   type ReplayManyAsk,
 } from './operate.ts'
 import { putPolicy } from './put-policy.ts'
+import { recall } from './recall.ts'
 import { recount } from './recount.ts'
 import { release } from './release.ts'
 import { settle, type SettledWord } from './settle.ts'
@@ -72,6 +74,7 @@ export interface WriterVerbs {
   endedLeases(ask: PartitionLimit): HeldRows[]
   leasesOf(ask: { readonly partition: number; readonly token: string }): string[]
   expire(ask: From<Expire, [dueAt: number, seq: number]>): Expired
+  recall(ask: Recall): string[]
   remember(ask: Remember): boolean
   settle(settlements: readonly SettlementRow[]): SettledWord[]
   release(leases: readonly HeldLease[]): ('released' | 'lost')[]
@@ -124,6 +127,7 @@ export const VERBS: { readonly [V in Verb]: (writer: Writer, ask: AskOf<V>) => A
   endedLeases,
   leasesOf,
   expire,
+  recall,
   remember,
   settle,
   release,
