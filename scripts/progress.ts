@@ -7,7 +7,7 @@ export interface Progress {
 }
 
 /** Set for a step whose output is read by `npm test`; at a terminal the tests show themselves. */
-export const ASKS_FOR_PROGRESS = 'SECONDWIND_TEST_PROGRESS'
+export const ASKS_FOR_PROGRESS = 'TEST_PROGRESS'
 
 const MARK = '@progress '
 

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { DEFAULT_LANE } from '@secondwind/resilience/rules'
 import { describe, it, onTestFinished, vi } from 'vitest'
 import { readPage } from './pages.ts'
 import { aService } from './service.test-kit.ts'
@@ -83,6 +84,15 @@ describe('the page on the API', () => {
       gates!.split(',').filter(gate => !sectionOf('Why it waits').includes(gate.replaceAll('"', '`'))),
       [],
     )
+  })
+
+  it('has every field of credit with what it is unless set', () => {
+    const [, table = ''] = sectionOf('Its settings').split('| field of `limits.credit` |')
+    const rows = Array.from(table.matchAll(/^\| `(\w+)` \|.*\| `?([^|`]+)`? \|$/gm), ([, field, usual]) => [
+      field!,
+      JSON.parse(usual!),
+    ])
+    assert.deepEqual(Object.fromEntries(rows), DEFAULT_LANE.credit)
   })
 
   it.each(['Keys', 'Tenants', 'Secrets'])('has every field that makes one of %s', async heading => {

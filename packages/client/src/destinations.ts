@@ -27,14 +27,14 @@ export interface Destinations {
   /** No new tasks are taken for it; what waits goes on. */
   drain(name: string, why?: Why, call?: ChangeCall): Promise<Destination>
   undrain(name: string, why?: Why, call?: ChangeCall): Promise<Destination>
-  /** Sets its breaker by hand; `auto` lets it judge for itself again. */
+  /** Sets its breaker by hand; `auto` lets it open and close by itself again. */
   force(name: string, force: ForceInput, call?: ChangeCall): Promise<Destination>
 }
 
 const PATH = '/destinations'
 
 export function destinationsOf(caller: Caller): Destinations {
-  // Said twice they mean the same: whoever got no answer may ask again.
+  // Sent twice they mean the same: a caller without an answer may ask again.
   const change = async (
     name: string,
     verb: string,

@@ -19,7 +19,7 @@ import { CAUSE_OPTION, DESTINATION_OPTION } from '../tasks/which-tasks.ts'
 import { tellSlip } from '../destinations/never-used.ts'
 import { openGate, typedAsOwner } from '../steering/open-gate.ts'
 import { nameOf } from '../steering/watch-it.ts'
-import { adviceFor, isMended } from './advice.ts'
+import { adviceFor, isMended, sayWhy } from './advice.ts'
 
 interface DeadFilter {
   readonly destination?: string
@@ -68,18 +68,20 @@ function causeTable(causes: readonly Cause[], { clock, tenant }: RemoteCall): Ta
       { name: 'destination', isBelow: true },
       { name: 'do', dropOrder: 1 },
       { name: 'errorMessage', isOnlyData: true },
+      { name: 'heldBy', isOnlyData: true },
       { ...tenantColumn(causes, tenant), isBelow: true },
     ],
     rows: causes.map(one => [
       one.causeId,
       one.count,
-      one.reason,
+      { value: one.reason, say: sayWhy(one) },
       one.errorCode ?? '',
       whenCell(one.lastAt, now),
       whenCell(one.firstAt, now),
       one.destination,
       adviceFor(one),
       one.errorMessage ?? '',
+      one.heldBy ?? '',
       one.tenant,
     ]),
   }
@@ -140,8 +142,10 @@ async function show(call: RemoteCall): Promise<Answer> {
     return [
       `${page.colors.bold(causeId)}  ${sayCount(cause.count, 'task')}${ofTenant(cause)}  ${cause.destination}`,
       '',
-      line('reason', cause.reason),
-      line('error', [cause.errorCode, cause.errorMessage].filter(Boolean).join(': ')),
+      line('reason', sayWhy(cause)),
+      ...(cause.errorCode === undefined
+        ? []
+        : [line('error', [cause.errorCode, cause.errorMessage].filter(Boolean).join(': '))]),
       ...(said === undefined ? [] : [line('answer', said)]),
       line('first', sayWhen(cause.firstAt, now)),
       line('last', sayWhen(cause.lastAt, now)),

@@ -78,12 +78,31 @@ describe('dead letters', () => {
     assert.equal(listed.exitCode, 0, 'an empty list is an answer')
   })
 
+  it('that a gate held until their deadline are a cause of their own, which names the gate', async () => {
+    const { client, url, atTerminal, inPipe } = await aService()
+    await client.destinations.pause(url, {})
+    const { taskId } = await client.tasks.enqueue({ targetUrl: `${url}/_flaky/200`, deadlineAt: Date.now() + 100 })
+    const isPast = async (): Promise<boolean> =>
+      (await client.tasks.explain(taskId)).explanation.includes('the deadline passed')
+    for (let looks = 0; looks < 1_000 && !(await isPast()); looks++);
+    await client.destinations.resume(url, {})
+    await client.waitFor(taskId)
+    const causes = await inPipe(['dead', 'causes', '--json'])
+    const [cause] = (JSON.parse(causes.stdout) as { items: Cause[] }).items
+    assert.deepEqual([cause!.reason, cause!.heldBy], ['deadline', 'paused'])
+    const words = /deadline, held by paused/
+    assert.match((await atTerminal(['dead', 'causes'], { columns: 160 })).stdout, words)
+    assert.match((await atTerminal(['dead', 'show', cause!.causeId])).stdout, words)
+    assert.match((await atTerminal(['tasks', 'get', taskId])).stdout, words)
+  })
+
   it('are mended where the request is at fault, and replayed where the target was', () => {
     assert.match(adviceFor({ reason: 'permanent', errorCode: 'http-400' }), /^mend/)
     assert.match(adviceFor({ reason: 'attempts', errorCode: 'http-409' }), /^mend/)
     assert.match(adviceFor({ reason: 'attempts', errorCode: 'http-503' }), /probe one, then replay$/)
     assert.match(adviceFor({ reason: 'attempts', errorCode: 'http-429' }), /probe one, then replay$/)
     assert.match(adviceFor({ reason: 'deadline' }), /^replay/)
+    assert.match(adviceFor({ reason: 'deadline', heldBy: 'paused' }), /^see that nothing holds it any more, probe one/)
   })
 
   it('that took the service with them are not sent again before it is known why', () => {

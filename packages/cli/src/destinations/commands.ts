@@ -7,9 +7,10 @@ import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { tenantColumn } from '../remote/whose.ts'
 import { lastAnswer } from '../tasks/answers.ts'
 import type { Table } from '../terminal/table.ts'
-import { DESTINATION_ARGUMENT, destinationPage, sayGate } from './destination-page.ts'
+import { DESTINATION_ARGUMENT, destinationPage } from './destination-page.ts'
 import { isUnknown, unknownDestination } from './never-used.ts'
 import { nextSteps, spareIt } from './next-steps.ts'
+import { sayGate, sayPerKind } from './say-gates.ts'
 import { stormOf } from './storm.ts'
 
 const listCommand: Command = remoteCommand({
@@ -44,7 +45,7 @@ const listCommand: Command = remoteCommand({
 
 function destinationTable(destinations: readonly Destination[], { clock, tenant }: RemoteCall): Table {
   const now = clock.now()
-  // One that somebody holds, or that is not shut as it should be, is perhaps the cause of what is looked for.
+  // A breaker that is not closed, or that an operator holds, may be the cause of the trouble.
   const areClosed = destinations.every(({ breaker = 'closed' }) => breaker === 'closed')
   return {
     columns: [
@@ -53,6 +54,8 @@ function destinationTable(destinations: readonly Destination[], { clock, tenant 
       { name: 'backlog', align: 'right' },
       { name: 'held by', field: 'hold' },
       { name: 'breaker', ...(areClosed && { dropOrder: 5 }) },
+      { name: 'next probe', field: 'nextProbeAt', dropOrder: 6 },
+      { name: 'credit', dropOrder: 0 },
       { name: 'in flight', field: 'inFlight', align: 'right', dropOrder: 4 },
       { name: 'first due', field: 'oldestDueAt', dropOrder: 6 },
       { name: 'exhausted', align: 'right', dropOrder: 3 },
@@ -70,6 +73,8 @@ function destinationTable(destinations: readonly Destination[], { clock, tenant 
       one.backlog,
       sayGate(one),
       one.breaker ?? '',
+      whenCell(one.nextProbeAt, now),
+      one.credit === undefined ? '' : sayPerKind(one.credit),
       one.inFlight,
       whenCell(one.oldestDueAt, now),
       one.exhausted,

@@ -1,4 +1,4 @@
-import type { Destination, DestinationSettings, Hold, SetBy } from '@secondwind/client'
+import type { Destination, DestinationSettings, SetBy } from '@secondwind/client'
 import { sayMs, sayShare } from '@secondwind/lab'
 import { namesOf, type SayingWho } from '../access/who.ts'
 import type { Answer, Argument } from '../command.ts'
@@ -9,6 +9,7 @@ import { ofTenant } from '../remote/whose.ts'
 import { sayAttemptEnd } from '../tasks/task-page.ts'
 import { labelled } from '../terminal/page.ts'
 import { showTable, type Table } from '../terminal/table.ts'
+import { KINDS, sayGate, sayHold, sayPerKind } from './say-gates.ts'
 import { sayLimits } from './say-limits.ts'
 import { saySetBy, settersOf } from './standing-orders.ts'
 
@@ -55,6 +56,8 @@ function tenantTable(tenants: NonNullable<Destination['tenants']>, now: number):
       { name: 'backlog', align: 'right' },
       { name: 'held by' },
       { name: 'breaker' },
+      { name: 'credit', dropOrder: 0 },
+      { name: 'next probe', dropOrder: 5 },
       { name: 'first due', dropOrder: 4 },
       { name: 'in flight', align: 'right', dropOrder: 3 },
       { name: 'exhausted', align: 'right', dropOrder: 2 },
@@ -65,6 +68,8 @@ function tenantTable(tenants: NonNullable<Destination['tenants']>, now: number):
       one.backlog,
       sayGate(one),
       one.breaker ?? '',
+      one.credit === undefined ? '' : sayPerKind(one.credit),
+      whenCell(one.nextProbeAt, now),
       whenCell(one.oldestDueAt, now),
       one.inFlight,
       one.exhausted,
@@ -73,14 +78,9 @@ function tenantTable(tenants: NonNullable<Destination['tenants']>, now: number):
   }
 }
 
-/** What holds it, or its retries, in a word or two. */
-export function sayGate({ hold, retryHold }: Pick<Destination, 'hold' | 'retryHold'>): string {
-  return hold?.reason ?? (retryHold === undefined ? '' : `${retryHold.reason} (retries)`)
-}
-
 type Fact = readonly [label: string, words: string | undefined]
 
-/** What was set for it, and by whom: for whoever asks, for every tenant, and by its tenant for itself. */
+/** Its settings, and who made them: for the caller, for every tenant, and by its tenant for itself. */
 function settingsOf(
   { settings, operatorSettings = {}, tenantSettings = {}, tenant = '' }: Destination,
   saying: SayingWho,
@@ -124,21 +124,19 @@ function sayWayBack({ since, rampMs, stopOnFailureRate, overLast = USUAL_LAST }:
 
 type Resumed = NonNullable<DestinationSettings['resumed']>
 
-/** As the service has it where nobody says. */
+/** As the service has it by default. */
 const USUAL_LAST = 50
-
-/** `paused, for another 25 min: INC-2231`. One that is coming back is not shut until then: it is given more. */
-export function sayHold({ reason, until, because }: Hold, now: number): string {
-  const says = reason === 'slow-start' ? 'one more at once in' : 'for another'
-  const opens = until === undefined ? '' : `, ${says} ${sayMs(Math.max(0, until - now))}`
-  return `${reason}${opens}${because === undefined ? '' : `: ${because}`}`
-}
 
 function factsOf(one: Destination, now: number): readonly Fact[] {
   return [
     ['held by', one.hold && sayHold(one.hold, now)],
-    ['retries held by', one.retryHold && sayHold(one.retryHold, now)],
+    ...KINDS.map((kind): Fact => {
+      const hold = one.kindHolds?.[kind]
+      return [HELD[kind], hold && sayHold(hold, now)]
+    }),
     ['breaker', one.breaker],
+    ['credit', one.credit && sayPerKind(one.credit)],
+    ['next probe', one.nextProbeAt === undefined ? undefined : sayWhen(one.nextProbeAt, now)],
     ['in flight', sayInFlight(one)],
     ['retry budget', one.budgetBalance === undefined ? undefined : `${one.budgetBalance} may start now`],
     ['backlog', String(one.backlog)],
@@ -151,6 +149,8 @@ function factsOf(one: Destination, now: number): readonly Fact[] {
     ['cancelled', String(one.cancelled)],
   ]
 }
+
+const HELD = { first: 'first held by', retry: 'retries held by', late: 'late held by' } as const
 
 /** While nothing may begin, how many could at once is how it will come back, and no limit that is in force. */
 function sayInFlight({ inFlight, limit, hold }: Destination): string {

@@ -1,29 +1,35 @@
-import type { Client, Destination } from '@secondwind/client'
+import type { Client, Destination, Hold } from '@secondwind/client'
 import type { RemoteCall } from '../remote/remote-command.ts'
 import { openGate } from '../steering/open-gate.ts'
 import { nameOf } from '../steering/watch-it.ts'
+import { holdsOf } from './say-gates.ts'
 import { ENDS } from './standing-orders.ts'
 import { stormOf } from './storm.ts'
 
-/** Spares a destination that retries weigh on. It has an end: whoever forgets it has not stopped it for ever. */
+/** Spares a destination that retries weigh on. The pause has an end: if it is forgotten, it does not last for ever. */
 export function spareIt(one: Destination, typed: RemoteCall['typed']): readonly string[] {
-  const isSpared = one.hold !== undefined || one.retryHold?.reason === 'kill-switch'
+  const isSpared = one.hold !== undefined || SPARING.has(one.kindHolds?.retry?.reason)
   return isSpared ? [] : [typed('pause', nameOf(one), '--for', '30min')]
 }
 
+/** Retries are stopped, or one at a time is sent. */
+const SPARING: ReadonlySet<Hold['reason'] | undefined> = new Set(['kill-switch', 'breaker-open'])
+
 /** What can be done about a destination as it is: what undoes an order, or spares it; then where to look closer. */
 export async function nextSteps(one: Destination, { client, typed, clock }: RemoteCall): Promise<readonly string[]> {
-  const { destination, settings, hold, retryHold, exhausted, lastFailure, tenants = [] } = one
-  const held = tenants.find(each => (each.hold ?? each.retryHold) !== undefined)
+  const { destination, settings, exhausted, lastFailure, tenants = [] } = one
+  const held = tenants.find(each => holdsOf(each).length > 0)
   const name = nameOf(one)
   const isForced = (settings?.forced?.breaker ?? 'auto') !== 'auto'
   const isStorm = stormOf([one], clock.now()) !== undefined
-  const switches = [hold, retryHold].flatMap(gate => (gate?.reason === 'kill-switch' ? [gate] : []))
+  const switches = holdsOf(one).filter(({ reason }) => reason === 'kill-switch')
+  const opening = switches.flatMap(gate => openGate(gate, name, typed) ?? [])
   return [
     ...(settings?.paused === undefined ? [] : await comeBack(one, client, typed)),
     ...(settings?.draining === undefined ? [] : [typed(...ENDS.draining(name))]),
     ...(isForced ? [typed(...ENDS.forced(name))] : []),
-    ...switches.flatMap(gate => openGate(gate, name, typed) ?? []),
+    // A switch for retries holds two kinds of attempts.
+    ...new Set(opening),
     ...(isStorm ? spareIt(one, typed) : []),
     ...(held?.tenant === undefined ? [] : [typed('destinations', 'get', destination, '--tenant', held.tenant)]),
     typed('tasks', 'list', '--destination', destination),

@@ -16,11 +16,18 @@ export interface Storm {
   readonly say: string
 }
 
+/** Its retries are few already: they wait for a gate, and probes are nearly all that is sent. A pause would stop those, too. */
+function isSpared({ breaker, hold, kindHolds }: Destination): boolean {
+  const isOpen = breaker === 'open' || breaker === 'forced-open'
+  return isOpen || hold !== undefined || kindHolds?.retry !== undefined
+}
+
 /** The destination that retries weigh on most just now, where they weigh on one at all. */
 export function stormOf(destinations: readonly Destination[], now: number): Storm | undefined {
   const [worst] = destinations
     .filter(({ lastFailure }) => lastFailure !== undefined && now - lastFailure.at < CALM_MS)
     .filter(({ inFlight, backlog }) => inFlight + backlog >= ENOUGH_LEFT)
+    .filter(one => !isSpared(one))
     .flatMap(({ destination, backlog, recent }) => (recent === undefined ? [] : [{ destination, backlog, ...recent }]))
     .filter(({ attempts, retryShare }) => attempts >= ENOUGH_ATTEMPTS && retryShare >= STORM_SHARE)
     .toSorted((one, other) => other.retryShare * other.attempts - one.retryShare * one.attempts)

@@ -315,12 +315,12 @@ describe('a finding is ok, worth a look, or bad', () => {
     assert.match(late!.say, /^2 wait for https:\/\/a\.example, the first for 10 min, held by breaker-open\.$/)
     const [alone] = checkDestinations([{ ...calm, backlog: 1 }], 1_600_000, typed)
     assert.match(alone!.say, /^1 waits for /)
-    const hold = { reason: 'breaker-open', until: 1_020_000 } as const
-    const broken = checkDestinations([{ ...calm, breaker: 'open', hold }], 1_000_000, typed)
+    const retry = { reason: 'breaker-open', until: 1_004_000, since: 820_000, everyMs: 9_000 } as const
+    const broken = checkDestinations([{ ...calm, breaker: 'open', kindHolds: { retry } }], 1_000_000, typed)
     assert.deepEqual(levels(broken), ['warn', 'ok', 'ok'])
     assert.equal(
       broken[0]!.say,
-      'The breaker of https://a.example is open: breaker-open, for another 20 s. 2 wait for it.',
+      'The breaker of https://a.example is open: only failures for 3 min, a probe every 9 s, the next in 4 s. 2 wait for it.',
     )
     const recent = { windowMs: 60_000, attempts: 100, retryShare: 0.8 }
     const backlog = 5

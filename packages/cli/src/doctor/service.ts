@@ -9,7 +9,7 @@ import {
 } from '@secondwind/client'
 import type { Clock } from '@secondwind/resilience'
 import { checkProduction, sayMs } from '@secondwind/lab'
-import { sayHold } from '../destinations/destination-page.ts'
+import { holdsOf, sayGate, sayProbes } from '../destinations/say-gates.ts'
 import { stormOf } from '../destinations/storm.ts'
 import { documentOf } from '../policies/document.ts'
 import { isNear } from '../remote/connection.ts'
@@ -208,24 +208,25 @@ export function checkDestinations(
   const dead = destinations.reduce((all, { exhausted }) => all + exhausted, 0)
   const storm = stormOf(destinations, now)
   return [
-    ...broken.map(({ destination, tenant, backlog, hold }) =>
-      warn(
-        'breaker',
-        `The breaker of ${destination}${ofTenant({ tenant })} is open${hold ? `: ${sayHold(hold, now)}` : ''}. ${backlog} ${backlog === 1 ? 'waits' : 'wait'} for it.`,
-        typed('destinations', 'get', destination),
-      ),
-    ),
-    ...late.map(({ destination, tenant, backlog, oldestDueAt, hold }) =>
-      warn(
-        'late tasks',
-        `${backlog}${ofTenant({ tenant })} ${backlog === 1 ? 'waits' : 'wait'} for ${destination}, the first for ${sayMs(now - oldestDueAt!)}${hold ? `, held by ${hold.reason}` : ''}.`,
-        typed('destinations', 'get', destination),
-      ),
-    ),
+    ...broken.map(one => warn('breaker', sayBroken(one, now), typed('destinations', 'get', one.destination))),
+    ...late.map(one => warn('late tasks', sayLate(one, now), typed('destinations', 'get', one.destination))),
     ...(late.length === 0 ? [ok('late tasks', 'No task has been due for a minute.')] : []),
     ...(storm === undefined ? [] : [warn('retries', storm.say, typed('destinations', 'get', storm.destination))]),
     dead === 0
       ? ok('dead letters', 'There are none.')
       : warn('dead letters', `${dead} ${dead === 1 ? 'task was' : 'tasks were'} given up.`, typed('dead', 'causes')),
   ]
+}
+
+function sayBroken(one: Destination, now: number): string {
+  const { destination, tenant, backlog } = one
+  const gate = holdsOf(one).find(({ reason, everyMs }) => reason === 'breaker-open' && everyMs !== undefined)
+  const probes = gate === undefined ? '' : `: ${sayProbes(gate, now)}`
+  return `The breaker of ${destination}${ofTenant({ tenant })} is open${probes}. ${backlog} ${backlog === 1 ? 'waits' : 'wait'} for it.`
+}
+
+function sayLate(one: Destination, now: number): string {
+  const { destination, tenant, backlog, oldestDueAt = now } = one
+  const gate = sayGate(one)
+  return `${backlog}${ofTenant({ tenant })} ${backlog === 1 ? 'waits' : 'wait'} for ${destination}, the first for ${sayMs(now - oldestDueAt)}${gate === '' ? '' : `, held by ${gate}`}.`
 }

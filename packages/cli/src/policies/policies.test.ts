@@ -43,7 +43,7 @@ describe('policies get', () => {
     assert.match(again.stdout, /^Every field is as it is now\./)
     assert.match(
       (await atTerminal(['policies', 'get', 'default'])).stdout,
-      /Version 1, kept since .*: 12 attempts within\s+1\s+d\.\n$/,
+      /Version 1, kept since .*: 50 attempts within\s+1\s+d\.\n$/,
     )
   })
 

@@ -1,5 +1,5 @@
 import type { Destination, Hold, Replay } from '@secondwind/client'
-import { sayHold } from '../destinations/destination-page.ts'
+import { sayHold } from '../destinations/say-gates.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
 import { openGate } from '../steering/open-gate.ts'
 
@@ -20,9 +20,11 @@ export async function heldBack({ client, clock, typed }: RemoteCall, replay: Rep
   if (replay.status !== 'RUNNING' && replay.status !== 'CANARY') return undefined
   const names = replay.destinations.slice(0, LOOKED_AT)
   const found = await Promise.all(names.map(name => client.destinations.get(name)))
-  const held = found.flatMap(({ destination, hold }: Destination) =>
-    hold !== undefined && LASTING.includes(hold.reason) ? [{ destination, hold }] : [],
-  )
+  // A task that is replayed is a first attempt again.
+  const held = found.flatMap(({ destination, hold: whole, kindHolds }: Destination) => {
+    const hold = whole ?? kindHolds?.first
+    return hold !== undefined && LASTING.includes(hold.reason) ? [{ destination, hold }] : []
+  })
   const [first] = held
   if (first === undefined) return undefined
   return {

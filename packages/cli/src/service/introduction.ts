@@ -27,9 +27,6 @@ function typedFor(url: string, ...words: readonly string[]): string {
 function practice(url: string, hasKeys: boolean): readonly string[] {
   return [
     `  Practice   ${url}/_flaky/503x2   answers 503 twice, then 200`,
-    // Practice endpoints fail on purpose, and the breaker cannot know that: they are one destination, as any other.
-    '  Breaker    opens after many trials, as for any target; this keeps it closed:',
-    `             ${typedFor(url, 'destinations', 'breaker', url, '--set', 'closed')}`,
     `  Watch      ${typedFor(url, 'tasks', 'watch')}`,
     '',
     '  Try it in another terminal; the task succeeds at its third attempt:',

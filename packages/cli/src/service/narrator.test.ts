@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { narrate, sayLogLine } from './narrator.ts'
 
-describe('what a developer is told of a breaker', () => {
-  it('is that it opened, why and for how long, and that it has closed', () => {
+describe('a developer', () => {
+  it('reads when a destination has stopped answering, how it failed last, and when it answers again', () => {
     const lines: string[] = []
     const out = { isTerminal: false, columns: 80, rows: 24, hasColors: false, isAscii: true }
     const narrator = narrate({ write: line => lines.push(line), out })
     const lane = { tenant: 'default', destination: 'http://127.0.0.1:4900' }
-    narrator.breakerChanged({ ...lane, phase: 'open', until: 90_000, openMs: 30_000, errorCode: 'connection-refused' })
-    narrator.breakerChanged({ ...lane, tenant: 'acme', phase: 'open', until: 90_000, openMs: 500 })
+    narrator.breakerChanged({ ...lane, phase: 'open', until: 90_000, errorCode: 'connection-refused' })
+    narrator.breakerChanged({ ...lane, tenant: 'acme', phase: 'open', until: 90_000 })
     narrator.breakerChanged({ ...lane, phase: 'closed' })
     assert.deepEqual(lines, [
-      'open    http://127.0.0.1:4900  its breaker has opened after connection-refused: nothing is sent for 30.0 s, then a probe\n',
-      'open    http://127.0.0.1:4900 of acme  its breaker has opened: nothing is sent for 500 ms, then a probe\n',
-      'closed  http://127.0.0.1:4900  its breaker has closed: it is given more step by step\n',
+      'open    http://127.0.0.1:4900  its breaker has opened: it has stopped answering (connection-refused), and one attempt at a time finds out when it is back\n',
+      'open    http://127.0.0.1:4900 of acme  its breaker has opened: it has stopped answering, and one attempt at a time finds out when it is back\n',
+      'closed  http://127.0.0.1:4900  its breaker has closed: it answers again\n',
     ])
   })
 })

@@ -5,8 +5,8 @@ import { ofTenant } from '../remote/whose.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 /**
- * Tells a developer what the service does, a line for each attempt, for whatever is done to a task, and for a breaker
- * that opens or closes: the first retry is worth watching.
+ * Shows a developer what the service does: a line for each attempt, for each order about a task, and for a destination
+ * that stops answering or answers again. The first retry is worth watching.
  */
 export function narrate({ write, out }: Pick<Terminal, 'write' | 'out'>): DispatchEvents & OperatorEvents {
   const colors = createColors(out.hasColors)
@@ -52,9 +52,9 @@ function sayDone(verb: TaskOperated['verb'], status: TaskOperated['status']): st
 }
 
 function sayBreaker(event: BreakerChanged): string {
-  if (event.phase === 'closed') return 'its breaker has closed: it is given more step by step'
-  const after = event.errorCode === undefined ? '' : ` after ${event.errorCode}`
-  return `its breaker has opened${after}: nothing is sent for ${sayAge(event.openMs)}, then a probe`
+  if (event.phase === 'closed') return 'its breaker has closed: it answers again'
+  const last = event.errorCode === undefined ? '' : ` (${event.errorCode})`
+  return `its breaker has opened: it has stopped answering${last}, and one attempt at a time finds out when it is back`
 }
 
 function sayAge(ms: number): string {

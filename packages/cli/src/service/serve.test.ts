@@ -1,4 +1,3 @@
-import type { Destination } from '@secondwind/client'
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -90,16 +89,6 @@ describe('secondwind dev', () => {
       shown = await read(url, task.taskId)
     }
     assert.equal(shown.attemptNumber, 3)
-  })
-
-  it('says that many trials open the breaker, and a line that keeps it closed', async () => {
-    const { url, introduction } = await startProgram(['dev', '--port', '0', '--data', temporaryDirectory()])
-    const [, line = ''] =
-      /^ {2}Breaker {4}opens after many trials, .*:\n {13}secondwind (.+)$/m.exec(introduction) ?? []
-    const { exitCode, stderr } = await secondwind(line.split(' '))
-    assert.equal(exitCode, 0, stderr)
-    const { stdout } = await secondwind(['destinations', 'get', url, '--url', url, '--json'])
-    assert.equal((JSON.parse(stdout) as Destination).settings?.forced?.breaker, 'closed', stdout)
   })
 
   it('prints a line for each attempt, and for what is done to a task', async () => {

@@ -60,7 +60,7 @@ describe('what operators have ordered', () => {
     assert.deepEqual([held.isInForce, held.expiresAt, held.holds!.waitingTasks], [true, expiresAt, 5])
     assert.match(
       explanation,
-      /the kill switch is at dispatch-off by order of whoever runs the service \("a crash"\)|serves its destination/,
+      /the kill switch is at dispatch-off by order of an operator \("a crash"\)|serves its destination/,
     )
     for (const { taskId } of tasks) assert.equal((await client().waitFor(taskId)).attemptNumber, 1)
     assert.equal(target.calls.length, 5)

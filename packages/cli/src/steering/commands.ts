@@ -109,10 +109,18 @@ const undrainCommand: Command = destinationChange({
 
 const STATES = ['open', 'closed', 'auto'] as const
 
+/** What an operator should know before he leaves it like that. */
+const FORCED = {
+  open: 'Nothing is sent there, by hand neither, until it is set to auto.',
+  closed: 'Its tasks go out and wait for no answers, up to its limits, until it is set to auto.',
+} as const
+
 const breakerCommand: Command = destinationChange({
   path: ['destinations', 'breaker'],
-  summary: 'sets the breaker of a destination by hand, or lets it judge for itself again',
-  options: [{ flag: '--set <state>', say: 'nothing goes; everything goes; it judges for itself', choices: STATES }],
+  summary: 'sets the breaker of a destination by hand, or lets it open and close by itself again',
+  options: [
+    { flag: '--set <state>', say: 'nothing goes; everything goes; it opens and closes by itself', choices: STATES },
+  ],
   examples: ['destinations breaker https://api.pay.example --set auto'],
   change: (client, name, { options }) => {
     const { set } = readOptions(options, { set: oneOf(...STATES) })
@@ -121,8 +129,8 @@ const breakerCommand: Command = destinationChange({
   say: destination => {
     const state = destination.settings?.forced?.breaker ?? 'auto'
     return state === 'auto'
-      ? `The breaker of ${nameOf(destination)} judges for itself, and what is sent there comes back as after a pause: ${sayRamp()}.`
-      : `The breaker of ${nameOf(destination)} is ${state}, by hand.`
+      ? `The breaker of ${nameOf(destination)} opens and closes by itself again. What is sent there comes back as after a pause: ${sayRamp()}.`
+      : `The breaker of ${nameOf(destination)} is ${state}, by hand. ${FORCED[state]}`
   },
   next: watchIt,
 })

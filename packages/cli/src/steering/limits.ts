@@ -1,30 +1,31 @@
 import type { Destination, DestinationLimits } from '@secondwind/client'
-import { DEFAULT_LANE } from '@secondwind/resilience/rules'
+import { DEFAULT_BUDGET } from '@secondwind/resilience'
+import { creditOver, DEFAULT_LANE } from '@secondwind/resilience/rules'
 import type { Answer, Command, Option } from '../command.ts'
 import { destinationPage } from '../destinations/destination-page.ts'
 import { isUnknown, unknownDestination } from '../destinations/never-used.ts'
 import { sayLimits } from '../destinations/say-limits.ts'
 import { given } from '../input/given.ts'
-import { duration, optional, perSecond, readOptions, text, type Reader } from '../input/read-options.ts'
+import { optional, perSecond, readOptions, text, type Reader } from '../input/read-options.ts'
 import { share } from '../input/read-share.ts'
 import { retyped } from '../input/typed.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import { byLaneRules, digits } from './by-lane-rules.ts'
+import { changedCredit, CREDIT_OPTIONS, CREDIT_READERS, creditFlags, usualCreditBeside } from './credit-limits.ts'
 import { destinationChange } from './destination-change.ts'
 import { nameOf, watchIt } from './watch-it.ts'
 
 type Budget = NonNullable<DestinationLimits['budget']>
 
-const USUAL_BUDGET = DEFAULT_LANE.budget as Extract<Budget, { kind: 'ratio' }>
+/** Of a budget that is a part of all first attempts: what was not given, as in the library. */
+const USUAL_BUDGET: Extract<Budget, { kind: 'ratio' }> = DEFAULT_BUDGET
 
 const LIMIT_OPTIONS: readonly Option[] = [
   { flag: '--name <name>', say: 'a name for people, which every command takes; none takes it off' },
   { flag: '--concurrency <number>', say: 'requests under way at once' },
   { flag: '--rate <rate>', say: 'attempts a second, such as 50/s' },
-  { flag: '--breaker-failure-rate <share>', say: 'the breaker opens when such a part fails, as 50%' },
-  { flag: '--breaker-min-calls <number>', say: 'of at least so many attempts' },
-  { flag: '--breaker-open <duration>', say: 'and stays open for so long at first' },
+  ...CREDIT_OPTIONS,
   { flag: '--retry-budget <budget>', say: 'retries: a part of all first attempts, as 10%, or so many, as 5/s' },
   { flag: '--min-retries <number>', say: 'beside a part: so many in ten seconds are always allowed' },
 ]
@@ -51,7 +52,7 @@ const changeLimits: Command = destinationChange({
 
 const lookAtLimits: Command = remoteCommand({ ...changeLimits, options: [], run: showLimits })
 
-/** Whoever names no limit asks: nothing is written. */
+/** Without a limit it only shows those in force: nothing is written. */
 export const limitsCommand: Command = {
   ...changeLimits,
   run: call =>
@@ -88,30 +89,21 @@ async function showLimits(call: RemoteCall): Promise<Answer> {
 
 /** What holds for every destination, but for what is set for this one. */
 function usualBeside(sets: readonly DestinationLimits[]): DestinationLimits {
-  const { failureRate, minCalls, openMs } = DEFAULT_LANE.breaker
-  const set = Object.assign({}, ...sets) as DestinationLimits
-  const breakerSet = Object.assign({}, ...sets.map(({ breaker }) => breaker)) as NonNullable<
-    DestinationLimits['breaker']
-  >
-  const breaker = Object.fromEntries(
-    Object.entries({ failureRate, minCalls, openMs }).filter(([field]) => !Object.hasOwn(breakerSet, field)),
-  )
+  const isSet = (part: keyof DestinationLimits): boolean => sets.some(limits => limits[part] !== undefined)
+  const credit = usualCreditBeside(sets.map(limits => limits.credit ?? {}).reduce(creditOver))
   return {
-    ...(set.concurrency === undefined && { concurrency: DEFAULT_LANE.limit }),
-    ...(!isEmpty(breaker) && { breaker }),
-    ...(set.budget === undefined && { budget: USUAL_BUDGET }),
+    ...(!isSet('concurrency') && { concurrency: DEFAULT_LANE.limit }),
+    ...(!isEmpty(credit) && { credit }),
   }
 }
 
 /** The line that takes off what is set, one flag for each. */
 function takeOff(destination: Destination, { typed }: RemoteCall): readonly string[] {
-  const { concurrency, rateLimit, breaker = {}, budget: retries } = destination.settings?.limits ?? {}
+  const { concurrency, rateLimit, credit, budget: retries } = destination.settings?.limits ?? {}
   const flags = [
     ...(concurrency === undefined ? [] : ['--concurrency']),
     ...(rateLimit === undefined ? [] : ['--rate']),
-    ...(breaker.failureRate === undefined ? [] : ['--breaker-failure-rate']),
-    ...(breaker.minCalls === undefined ? [] : ['--breaker-min-calls']),
-    ...(breaker.openMs === undefined ? [] : ['--breaker-open']),
+    ...creditFlags(credit),
     ...(retries === undefined ? [] : ['--retry-budget']),
   ]
   if (flags.length === 0) return []
@@ -129,30 +121,26 @@ function limit<Value>(read: Reader<Value>): Reader<Value | null | undefined> {
   })
 }
 
-/** Read first: what is not given is kept, and what somebody else changed meanwhile is not overwritten. */
+/** Read first: what is not given is kept, and what another operator changed meanwhile is not overwritten. */
 async function setLimits(client: RemoteCall['client'], named: string, { options }: RemoteCall): Promise<Destination> {
-  const { name, concurrency, rate, breakerFailureRate, breakerMinCalls, breakerOpen, retryBudget, minRetries } =
-    readOptions(options, {
-      name: limit(text()),
-      concurrency: limit(byLaneRules(digits, value => ({ limit: value }))),
-      rate: limit(perSecond()),
-      breakerFailureRate: limit(byLaneRules(share, failureRate => ({ breaker: { failureRate } }))),
-      breakerMinCalls: limit(byLaneRules(digits, minCalls => ({ breaker: { minCalls } }))),
-      breakerOpen: limit(duration(1, DEFAULT_LANE.breaker.maxOpenMs)),
-      retryBudget: limit(budget),
-      minRetries: limit(byLaneRules(digits, minRetries => ({ budget: { ...USUAL_BUDGET, minRetries } }))),
-    })
+  const { name, concurrency, rate, retryBudget, minRetries, ...credit } = readOptions(options, {
+    name: limit(text()),
+    concurrency: limit(byLaneRules(digits, value => ({ limit: value }))),
+    rate: limit(perSecond()),
+    creditMost: limit(CREDIT_READERS.creditMost),
+    creditPerAnswer: limit(CREDIT_READERS.creditPerAnswer),
+    probeMin: limit(CREDIT_READERS.probeMin),
+    probeMax: limit(CREDIT_READERS.probeMax),
+    probeShare: limit(CREDIT_READERS.probeShare),
+    retryBudget: limit(budget),
+    minRetries: limit(byLaneRules(digits, minRetries => ({ budget: { ...USUAL_BUDGET, minRetries } }))),
+  })
   const before = await client.destinations.get(named)
   const { limits: known = {} } = before.settings ?? {}
-  const breaker = changed(known.breaker ?? {}, {
-    failureRate: breakerFailureRate,
-    minCalls: breakerMinCalls,
-    openMs: breakerOpen,
-  })
   const limits = changed<DestinationLimits>(known, {
     concurrency,
     rateLimit: typeof rate === 'number' ? { perSecond: rate } : rate,
-    breaker: isEmpty(breaker) ? null : breaker,
+    credit: changedCredit(known.credit, credit),
     budget: changedBudget(known.budget, retryBudget, minRetries),
   })
   return client.destinations.put(named, {
@@ -189,7 +177,7 @@ const budget: Reader<GivenBudget> = typed => {
     : { must: 'a part such as 10%, or a rate such as 5/s' }
 }
 
-/** What belongs to its kind and was not given stays as it is, or is as for every destination. */
+/** What belongs to its kind and was not given stays as it is, or is as usual. */
 function changedBudget(
   before: Budget | undefined,
   asked: GivenBudget | null | undefined,

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { aService } from '../remote/service.test-kit.ts'
 
+const COUNTS = 'counts such as first=5,retry=10, of first, retry, late'
+
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
 
 describe('pause and resume', () => {
@@ -72,14 +74,14 @@ describe('pause and resume', () => {
     assert.doesNotMatch((await inPipe(['pause', url])).stderr, /nothing was ever sent/)
   })
 
-  it('have a breaker beside them, which is set by hand or judges for itself', async () => {
+  it('have a breaker beside them, which is set by hand or opens and closes by itself', async () => {
     const { atTerminal, url } = await aService()
     const saidOf = async (state: string): Promise<string> =>
       oneLine((await atTerminal(['destinations', 'breaker', url, '--set', state])).stdout)
-    assert.match(await saidOf('closed'), /The breaker of \S+ is closed, by hand\. $/)
+    assert.match(await saidOf('closed'), /The breaker of \S+ is closed, by hand\. .* wait for no answers, .*\. $/)
     assert.match(
       await saidOf('auto'),
-      /The breaker of \S+ judges for itself, and .* one request at a time first, .*\. $/,
+      /The breaker of \S+ opens and closes by itself again\. .* one request at a time first, .*\. $/,
     )
   })
 
@@ -129,8 +131,10 @@ describe('a destination', () => {
       '20/s',
       '--concurrency',
       '5',
-      '--breaker-open',
-      '1min',
+      '--probe-min',
+      '5s',
+      '--credit-most',
+      'first=5',
       '--retry-budget',
       '5%',
     )
@@ -138,20 +142,23 @@ describe('a destination', () => {
     const shown = await atTerminal(['destinations', 'limits', 'payments'])
     assert.match(
       oneLine(shown.stdout),
-      /payments is limited: 5 at once, 20\/s, breaker for 1 min at first, retries 5 % .*Besides, as for every destination: breaker at 50 % of at least 20 calls\./,
+      /payments is limited: 5 at once, 20\/s, credit first 5, probes at least 5 s apart, retries 5 % .*Besides, as for every destination: credit retry 60 · late 20, an answer adds first 3 · retry 4 · late 2, probes after 5 % of the time without credit, at most 1 min apart\./,
     )
-    assert.match(shown.stderr, /--concurrency none --rate none --breaker-open none --retry-budget none/)
+    assert.match(shown.stderr, /--concurrency none --rate none --credit-most none --probe-min none --retry-budget none/)
     assert.deepEqual((await client.destinations.get(url)).settings, before.settings, 'nothing was written')
     assert.match((await inPipe(['doctor'])).stdout, /is limited: 5 at once, 20\/s/)
     assert.equal((await type('--rate', 'none', '--retry-budget', 'none')).exitCode, 0)
     const { name, settings } = await client.destinations.get(url)
-    assert.deepEqual([name, settings?.limits], ['payments', { concurrency: 5, breaker: { openMs: 60_000 } }])
-    await type('--concurrency', 'none', '--breaker-open', 'none')
+    assert.deepEqual(
+      [name, settings?.limits],
+      ['payments', { concurrency: 5, credit: { most: { first: 5 }, probeMinMs: 5_000 } }],
+    )
+    await type('--concurrency', 'none', '--credit-most', 'none', '--probe-min', 'none')
     const after = await client.destinations.get(url)
     assert.deepEqual([after.name, after.settings?.limits, after.settings?.limitsBy], ['payments', undefined, undefined])
     assert.match(
       oneLine((await type()).stdout),
-      /those of every destination hold: 100 at once, breaker at 50 % of at least 20 calls for 30 s at first, retries 10 % of first attempts, 100 in 10 s always\./,
+      /those of every destination hold: 100 at once, credit first 20 · retry 60 · late 20, an answer adds first 3 · retry 4 · late 2, probes after 5 % of the time without credit, at least 1 s apart, at most 1 min apart\./,
     )
     assert.match(
       (await type('--rate', 'off')).stderr,
@@ -159,7 +166,7 @@ describe('a destination', () => {
     )
   })
 
-  it('gets a breaker and a retry budget of its own, field by field', async () => {
+  it('gets credit and a retry budget of its own, field by field', async () => {
     const { url, aTask, client, inPipe } = await aService()
     await client.waitFor((await aTask('200')).taskId)
     const limitsAfter = async (...flags: string[]): Promise<unknown> => {
@@ -169,9 +176,10 @@ describe('a destination', () => {
     }
     // Each by the rule that the service asks.
     const rules = [
-      ['--breaker-min-calls', '1', 'a whole number from 2 to 1000000000'],
-      ['--breaker-failure-rate', '0%', 'a number from 0.001 to 1'],
-      ['--breaker-open', '10min', 'a duration such as 250ms, 30s, 5min or 24h, from 1 to 300000 ms'],
+      ['--credit-most', 'first=0', `${COUNTS}, each a whole number from 1 to 1000000`],
+      ['--credit-per-answer', 'frist=3', COUNTS],
+      ['--probe-share', '0%', 'a number from 0.001 to 1'],
+      ['--probe-min', '10ms', 'a duration such as 250ms, 30s, 5min or 24h, from 100 to 86400000 ms'],
       ['--concurrency', 'many', 'a whole number from 1 to 1000000'],
       ['--min-retries', '0', '1 or more: without new tasks retries would wait for ever'],
     ] as const
@@ -187,10 +195,10 @@ describe('a destination', () => {
       new Map(problems.map(({ at, say }) => [at, say])),
       new Map(rules.map(([flag, , must]) => [flag, `must be ${must}; or none, which takes it off`])),
     )
-    await limitsAfter('--breaker-failure-rate', '30%', '--breaker-min-calls', '5')
+    await limitsAfter('--credit-most', 'first=5,retry=10', '--probe-max', '30s')
     const ratio = { kind: 'ratio', ratio: 0.05, windowMs: 10_000, minRetries: 7 }
-    assert.deepEqual(await limitsAfter('--breaker-open', '1min', '--retry-budget', '5%', '--min-retries', '7'), {
-      breaker: { failureRate: 0.3, minCalls: 5, openMs: 60_000 },
+    assert.deepEqual(await limitsAfter('--credit-most', 'retry=8', '--retry-budget', '5%', '--min-retries', '7'), {
+      credit: { most: { first: 5, retry: 8 }, probeMaxMs: 30_000 },
       budget: ratio,
     })
     const { budget } = (await limitsAfter('--retry-budget', '5/s')) as { budget: unknown }

@@ -1,7 +1,7 @@
 /** One task, acted upon; with `--wait` until it is known what came of it. */
 import type { Client, RetryTask } from '@secondwind/client'
 import type { Answer, Command } from '../command.ts'
-import { sayHold } from '../destinations/destination-page.ts'
+import { sayHold } from '../destinations/say-gates.ts'
 import { confirm, YES_OPTION } from '../input/confirm.ts'
 import { readOptions } from '../input/read-options.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'

@@ -1,7 +1,7 @@
 import type { Attempt } from '@secondwind/client'
 import { namesOf } from '../access/who.ts'
 import type { Answer, Command } from '../command.ts'
-import { sayHold } from '../destinations/destination-page.ts'
+import { sayHold } from '../destinations/say-gates.ts'
 import { tellSlip } from '../destinations/never-used.ts'
 import { durationCell, sayWhen, whenCell } from '../output/say-time.ts'
 import { answerList, LIST_OPTIONS, listProblems } from '../remote/listing.ts'

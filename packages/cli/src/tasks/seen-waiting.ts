@@ -1,7 +1,7 @@
 /** A wait that is seen to go on, on stderr: for which task, and what it waits for meanwhile. */
 import type { RetryTask } from '@secondwind/client'
 import { sayMs } from '@secondwind/lab'
-import { sayHold } from '../destinations/destination-page.ts'
+import { sayHold } from '../destinations/say-gates.ts'
 import { sayDistance } from '../output/say-time.ts'
 import type { RemoteCall } from '../remote/remote-command.ts'
 import { showProgress } from '../terminal/progress.ts'

@@ -61,7 +61,7 @@ describe('tasks submit', () => {
     const { atTerminal, url, client } = await aService()
     await client.destinations.force(url, { breaker: 'open' })
     const held = await atTerminal(['tasks', 'submit', `${url}/_flaky/200`])
-    assert.match(held.stdout.replaceAll(/\s+/g, ' '), /due for .* the breaker of http\S+ is open/)
+    assert.match(held.stdout.replaceAll(/\s+/g, ' '), /due for .* the breaker of http\S+ is held open by hand/)
     assert.match(
       held.stderr,
       /try {2}secondwind tasks watch \S+ .*\n {5}secondwind destinations breaker http\S+ --set auto /,

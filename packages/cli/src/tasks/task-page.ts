@@ -24,13 +24,13 @@ export function showTask(task: RetryTask, now: number, page: Page, nameOf: NameO
 }
 
 function factsOf(task: RetryTask, { now, nameOf }: SayingWho): readonly (readonly [string, string])[] {
-  const { attemptNumber, generation, nextAttemptAt, reason, endedAt, lastAttempt, metadata } = task
+  const { attemptNumber, generation, nextAttemptAt, endedAt, lastAttempt, metadata } = task
   const replayed = generation === 1 ? '' : `, in generation ${generation}`
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['attempts', `${attemptNumber}${replayed}`],
     ['last', lastAttempt && sayAttemptEnd(lastAttempt)],
     ['next', nextAttemptAt === undefined ? undefined : sayWhen(nextAttemptAt, now)],
-    ['given up', reason],
+    ['given up', sayGivenUp(task, now)],
     ['ended', endedAt === undefined ? undefined : sayWhen(endedAt, now)],
     ['cancelled', task.cancelRequested && 'when the attempt under way has ended'],
     ['deadline', sayWhen(task.expiresAt, now)],
@@ -47,12 +47,18 @@ function factsOf(task: RetryTask, { now, nameOf }: SayingWho): readonly (readonl
   return facts.flatMap(([label, text]) => (text === undefined ? [] : [[label, text] as const]))
 }
 
+/** `deadline, held by breaker-open since 2026-11-16T02:07:58Z, 3 min ago`. */
+function sayGivenUp({ reason, heldBy, heldSince }: RetryTask, now: number): string | undefined {
+  if (heldBy === undefined || heldSince === undefined) return reason
+  return `${reason}, held by ${heldBy} since ${sayWhen(heldSince, now)}`
+}
+
 /** `transient http-503: the target answered 503`. */
 export function sayAttemptEnd({ outcome, errorCode, errorMessage }: AttemptEnd): string {
   return `${[outcome, errorCode].filter(Boolean).join(' ')}${errorMessage === undefined ? '' : `: ${errorMessage}`}`
 }
 
-/** What makes one attempt a probe: somebody sees what comes of it. */
+/** With it an attempt is a trial: the operator sees the result. */
 export const PROBE_WAIT: readonly string[] = ['--wait', '30s']
 
 type Asking = Pick<RemoteCall, 'typed' | 'hasKey' | 'tenant'> & { readonly clock: Pick<RemoteCall['clock'], 'now'> }
@@ -68,12 +74,12 @@ export function nextFor(task: RetryTask, asking: Asking, hold?: Hold): readonly 
   const verbs = NEXT[status].filter(verb => !(verb === 'attempt-now' && (isInVain || isPaused)))
   const lines = [
     ...(isOthers ? [typed('tasks', 'watch', taskId)] : []),
-    // Whoever opens the gate sends all the others, too: one goes first.
+    // An open gate lets all the others go, too: one goes first.
     ...(isPaused && !isInVain ? [typed('tasks', 'attempt-now', taskId, ...PROBE_WAIT)] : []),
     ...gates
       .filter(gate => !isOperatorsAlone(gate, asking))
       .flatMap(gate => openGate(gate, destination, typedAsOwner(gate, task, asking)) ?? []),
-    ...(gates.some(isOpenByItself) ? [typed('tasks', 'watch', taskId), typed('destinations', 'get', destination)] : []),
+    ...(gates.some(opensByItself) ? [typed('tasks', 'watch', taskId), typed('destinations', 'get', destination)] : []),
     ...verbs.flatMap(verb => [
       ...(verb === 'replay' && task.reason === 'body-missing' ? [putBody(task, asking)] : []),
       typed('tasks', verb, taskId),
@@ -93,27 +99,34 @@ export function sayBefore(hold: Hold | undefined, asking: Asking): string | unde
   if (gates.some(gate => isOperatorsAlone(gate, asking)))
     return "An operator has shut this gate: only an operator's key opens it, or passes it."
   return gates.some(isOpenByItself)
-    ? 'The breaker closes by itself once probes succeed; close it by hand only if you know that the target is back.'
+    ? 'The breaker closes by itself as soon as the target answers. Close it by hand only if you know that it is back.'
     : undefined
 }
 
-/** Whoever has no key, or names a tenant, is one; of a key nobody knows whose it is. */
+/** A caller without a key, or who names a tenant, is an operator. Whose a key is the command line does not know. */
 function isOperatorsAlone({ isByOperator }: Hold, { hasKey, tenant }: Asking): boolean {
   return isByOperator === true && hasKey && tenant === undefined
 }
 
-/** An attempt by hand passes a pause, and goes before others; what is shut for every attempt it cannot pass. */
-export function isForEveryAttempt({ reason }: Hold): boolean {
-  return SHUT.includes(reason)
+/** An attempt by hand passes a pause, needs no credit, and goes before others; these gates it cannot pass. */
+export function isForEveryAttempt(hold: Hold): boolean {
+  return (
+    SHUT.includes(hold.reason) ||
+    (hold.reason === 'breaker-open' && hold.since === undefined && hold.until === undefined)
+  )
 }
 
-const SHUT: readonly Hold['reason'][] = ['kill-switch', 'breaker-open', 'probing', 'retry-after', 'store']
+const SHUT: readonly Hold['reason'][] = ['kill-switch', 'probing', 'retry-after', 'store']
+
+function opensByItself({ until }: Hold): boolean {
+  return until !== undefined
+}
 
 function isOpenByItself({ reason, until }: Hold): boolean {
   return reason === 'breaker-open' && until !== undefined
 }
 
-/** A breaker that opened by itself probes by itself; only whoever knows that the target is back need not wait for that. */
+/** A breaker that opened by itself finds out by itself. An operator who knows that the target is back need not wait. */
 export function closeBreaker(
   hold: Hold | undefined,
   destination: string,
@@ -128,7 +141,7 @@ export function gatesOf(hold: Hold | undefined): readonly Hold[] {
 }
 
 /**
- * The gate that holds it now; only a task that waits has one. It decides what to type next, and that nobody can tell is no failure:
+ * The gate that holds it now; only a task that waits has one. It decides what to type next. That it is not known is no failure:
  * what was asked for has been done already.
  */
 export async function holdOf(client: Client, { status, taskId }: RetryTask): Promise<Hold | undefined> {

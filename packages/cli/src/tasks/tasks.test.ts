@@ -1,4 +1,4 @@
-import type { RetryTask } from '@secondwind/client'
+import type { Explanation, RetryTask } from '@secondwind/client'
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -276,23 +276,20 @@ describe('one task', () => {
     assert.doesNotMatch(forced.stderr, /tasks attempt-now/)
   })
 
-  it('that an open breaker holds is waited for: an attempt would not pass it, and closed by hand it is last of all', async () => {
-    const { url, aTask, client, atTerminal } = await aService()
-    const breaker = { minCalls: 2, failureRate: 0.1, openMs: 60_000, maxOpenMs: 60_000 }
-    await client.destinations.put(url, { limits: { breaker }, version: 0 })
+  it('that waits for credit says so in the words of the service, and is sent at once by hand', async () => {
+    const { url, aTask, client, atTerminal, inPipe } = await aService()
+    const credit = { most: { retry: 1 }, probeMinMs: 60_000 }
+    await client.destinations.put(url, { limits: { credit }, version: 0 })
     const { taskId } = await aTask('503x9')
     for await (const { attemptNumber, status } of client.follow(taskId))
-      if (attemptNumber > 1 && status === 'PENDING') break
-    for (const verb of ['attempt-now', 'explain']) {
-      const { stdout, stderr } = await atTerminal(['tasks', verb, taskId])
-      assert.match(stdout, /breaker-open, for another \d/, verb)
-      if (verb === 'explain')
-        assert.match(stdout, /by\s+hand\s+only\s+if\s+you\s+know\s+that\s+the\s+target\s+is\s+back\./)
-      const lines = [...stderr.matchAll(/secondwind (.*) --url/g)].map(([, words]) => words)
-      const close = `destinations breaker ${url} --set closed`
-      assert.deepEqual(lines.slice(0, 2), [`tasks watch ${taskId}`, `destinations get ${url}`], verb)
-      assert.equal(lines.indexOf(close), verb === 'explain' ? lines.length - 1 : -1, verb)
-      assert.doesNotMatch(stderr, /tasks attempt-now/, verb)
-    }
+      if (attemptNumber === 2 && status === 'PENDING') break
+    const { stdout, stderr } = await atTerminal(['tasks', 'explain', taskId])
+    const { explanation } = JSON.parse((await inPipe(['tasks', 'explain', taskId, '--json'])).stdout) as Explanation
+    assert.match(explanation, /one request every 1 min finds out, the next at /)
+    assert.match(stdout.replaceAll(/\s+/g, ' '), / gate credit, a probe every 1 min, the next in \S+ s /)
+    assert.match(stderr, new RegExp(`secondwind tasks attempt-now ${taskId} `))
+    assert.match((await atTerminal(['destinations', 'get', url])).stdout, /^ {2}credit +first 19 · retry 0 · late 20$/m)
+    await atTerminal(['tasks', 'attempt-now', taskId, '--wait', '30s'])
+    assert.equal((await client.tasks.get(taskId)).attemptNumber, 3)
   })
 })

@@ -1,4 +1,5 @@
 import type { GiveUpReason } from '@secondwind/resilience'
+import type { GateReason } from './task.ts'
 
 /** Dead letters that died of the same thing. */
 export interface Cause {
@@ -7,6 +8,8 @@ export interface Cause {
   readonly tenant: string
   readonly destination: string
   readonly reason: GiveUpReason
+  /** The gate that held them until their deadline. */
+  readonly heldBy?: GateReason
   readonly responseStatus?: number
   readonly errorCode?: string
   /** Of one of them. */

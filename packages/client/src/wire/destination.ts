@@ -4,18 +4,25 @@ import type { AttemptEnd, Hold } from './task.ts'
 /** What there is to say of a destination. Its gates are known to the instance that serves it. */
 export interface Destination {
   readonly destination: string
-  /** Whose it is; absent where several tenants have it and an operator names none, and where nobody has. */
+  /** The tenant that it belongs to; absent where several have it and an operator names none, and where none has. */
   readonly tenant?: string
   /** The name that it was given. */
   readonly name?: string
   readonly breaker?: 'closed' | 'open' | 'half-open' | 'forced-open' | 'forced-closed'
   /** What keeps its tasks from starting now. */
   readonly hold?: Hold
-  /** What keeps its retries, while first attempts flow. */
-  readonly retryHold?: Hold
+  /** The gate that holds attempts of one kind, while others flow. A probe passes it at `until`. */
+  readonly kindHolds?: PerKind<Hold>
   /** Requests that may be under way at once; absent when there is no limit. */
   readonly limit?: number
-  /** Retries that may start now. */
+  /**
+   * Credit: attempts of each kind that may be sent before the destination answers. An attempt takes one; an answer adds some
+   * to every kind; a kind without credit sends one attempt at a time, a probe.
+   */
+  readonly credit?: Required<PerKind<number>>
+  /** When the next probe is sent, of any kind whose credit is used up. */
+  readonly nextProbeAt?: number
+  /** Retries that its budget lets start now; absent when it has none. */
   readonly budgetBalance?: number
   readonly inFlight: number
   /** Tasks that wait. */
@@ -33,12 +40,12 @@ export interface Destination {
   readonly recent?: RecentAttempts
   /** The newest attempt that did not succeed, of those that the instance that was asked has made. */
   readonly lastFailure?: LastFailure
-  /** What whoever asks has set for it; absent when nothing was. */
+  /** The caller's own settings for it; absent where there are none. */
   readonly settings?: DestinationSettings & {
     /** Grows with every change. */
     readonly version: number
   }
-  /** What whoever runs the service has set for every tenant: it holds beside `settings`. */
+  /** The settings that an operator has made for every tenant: they hold beside `settings`. */
   readonly operatorSettings?: DestinationSettings
   /** What its tenant has set for itself, as an operator sees it who names none. */
   readonly tenantSettings?: DestinationSettings
@@ -49,13 +56,20 @@ export interface Destination {
   readonly tenants?: readonly DestinationOfTenant[]
 }
 
+/** By how often their task was tried: never, one to three times, more often. */
+export interface PerKind<Value> {
+  readonly first?: Value
+  readonly retry?: Value
+  readonly late?: Value
+}
+
 export type DestinationOfTenant = Omit<
   Destination,
   'destination' | 'name' | 'settings' | 'operatorSettings' | 'tenants'
 >
 
 export interface DestinationFilter {
-  /** Those that whoever asks has set something for, with or without a task. */
+  /** Those that the caller has settings for, with or without a task. */
   readonly hasSettings?: true
 }
 
@@ -89,7 +103,7 @@ export interface SetBy {
   readonly since: number
   /** The id of a key, `local`, or `system`: the service itself. */
   readonly by: string
-  /** Whoever runs the service has set it, and alone takes it back. */
+  /** An operator has set it, and only an operator can take it back. */
   readonly isByOperator?: true
   readonly reason?: string
 }
@@ -105,14 +119,14 @@ export interface ComingBack {
 }
 
 /** Instead of what every destination has. */
-export interface DestinationLimits extends Pick<LaneInput, 'breaker' | 'budget' | 'rateLimit'> {
+export interface DestinationLimits extends Pick<LaneInput, 'credit' | 'budget' | 'rateLimit'> {
   /** Requests under way at once. */
   readonly concurrency?: number
 }
 
 /** Said with a change. */
 export interface Why {
-  /** For the audit, and for whoever is held. */
+  /** For the audit, and for those whose tasks are held. */
   readonly reason?: string
 }
 
@@ -131,7 +145,7 @@ export interface PauseInput extends Why, ComingBack {
 
 export interface ResumeInput extends Why, ComingBack {}
 
-/** Sets its breaker by hand; `auto` lets it judge for itself again. */
+/** Sets its breaker by hand; `auto` lets it open and close by itself again. */
 export interface ForceInput extends Why {
   readonly breaker: 'open' | 'closed' | 'auto'
 }

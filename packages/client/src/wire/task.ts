@@ -55,6 +55,9 @@ export interface RetryTask {
   readonly waits?: string
   /** Why an `EXHAUSTED` task was given up. */
   readonly reason?: GiveUpReason
+  /** The gate that held it until its deadline, and since when it did: since the task was due. */
+  readonly heldBy?: GateReason
+  readonly heldSince?: number
   /** Of a task that has ended. */
   readonly endedAt?: number
   /** The attempt that is under way is the last. */
@@ -136,16 +139,20 @@ export interface Explanation {
 /** A closed gate. */
 export interface Hold {
   readonly reason: HoldReason
-  /** When it opens, as far as anybody knows. */
+  /** When it opens, as far as the service knows; behind `breaker-open` and `credit` the next probe is sent then. */
   readonly until?: number
+  /** Of `breaker-open`: since when nothing but failures has come back from the destination. */
+  readonly since?: number
+  /** Of `breaker-open` and `credit`: how far apart probes are sent now. */
+  readonly everyMs?: number
   /** Of the kill switch. */
   readonly level?: ControlLevel
   readonly controlId?: string
   /** What was said when it was shut. */
   readonly because?: string
-  /** Whoever runs the service has shut it, and alone opens it. */
+  /** An operator has shut it, and only an operator can open it. */
   readonly isByOperator?: true
-  /** A stop rule has shut it again, and nobody by hand. */
+  /** A stop rule has shut it again, no operator by hand. */
   readonly isByRule?: true
   /** What else is shut now, and opens no later. */
   readonly others?: readonly Hold[]
@@ -160,9 +167,13 @@ export type HoldReason =
   | 'slow-start'
   | 'concurrency'
   | 'rate-limited'
+  | 'credit'
   | 'budget'
   | 'slots'
   | 'store'
+
+/** What can keep a task until its deadline: not what the service itself lacks. */
+export type GateReason = Exclude<HoldReason, 'slots' | 'store'>
 
 /** Which tasks to list; all that is given must hold. */
 export interface TaskFilter {

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
 import { failure } from '../classify/outcome.ts'
-import { allowance, end, limitAt, newLane, start, type LaneState, type Start } from './decide.ts'
+import { allowance, end, lanePhase, limitAt, newLane, start, type LaneState, type Start } from './decide.ts'
 import { laneFrom, memoryOf } from './memory.ts'
 import type { LaneOrders } from './orders.ts'
 import { withLaneDefaults, type LaneInput, type LanePolicy } from './policy.ts'
 
 const NOW = 1_767_225_600_000
 const BY_HAND: Start = { kind: 'retry', isByHand: true, underWay: 0, allowedUnder: 1 }
+const AT = { now: NOW, roll: 0 }
 const FIRST: Start = { kind: 'first', underWay: 0, allowedUnder: 1 }
 
 function lane(orders: LaneOrders, input: LaneInput = { limit: 16 }): [LanePolicy, LaneState] {
@@ -20,9 +21,10 @@ describe('a kill switch', () => {
   it('lets nothing start, not even what is asked for by hand, and says until when', () => {
     const [policy, state] = lane({ kill: { until: NOW + 5_000 }, pause: {} })
     const hold = { reason: 'kill-switch', until: NOW + 5_000 }
-    assert.deepEqual(allowance(policy, state, NOW, 0), { total: 0, first: 0, retry: 0, hold })
-    assert.equal(start(policy, state, FIRST, NOW), undefined)
-    assert.equal(start(policy, state, BY_HAND, NOW), undefined)
+    const nothing = { total: 0, first: 0, retry: 0, late: 0, byHand: 0, kindHolds: {} }
+    assert.deepEqual(allowance(policy, state, NOW, 0), { ...nothing, hold })
+    assert.equal(start(policy, state, FIRST, AT), undefined)
+    assert.equal(start(policy, state, BY_HAND, AT), undefined)
   })
 
   it('is the first gate: it is named before an open breaker', () => {
@@ -44,19 +46,14 @@ describe('a pause', () => {
   it('lets only pass what is asked for by hand, one at a time, whatever the budget says', () => {
     const [policy, state] = lane({ pause: {} }, { budget: { kind: 'rate', perSecond: 0.001, burst: 1 } })
     const hold = { reason: 'paused' }
-    assert.deepEqual(allowance(policy, state, NOW, 0), { total: 1, first: 0, retry: 0, byHand: { total: 1 }, hold })
-    assert.deepEqual(allowance(policy, state, NOW, 1), {
-      total: 0,
-      first: 0,
-      retry: 0,
-      byHand: { total: 0, hold: { reason: 'probing' } },
-      hold,
-    })
-    assert.equal(start(policy, state, FIRST, NOW), undefined)
-    assert.ok(start(policy, state, BY_HAND, NOW))
-    assert.ok(start(policy, state, BY_HAND, NOW), 'a token of the budget was not spent')
-    assert.equal(start(policy, state, { ...BY_HAND, underWay: 1 }, NOW), undefined)
-    assert.equal(start(policy, state, { ...BY_HAND, allowedUnder: 16 }, NOW), undefined, 'others may be under way')
+    const nothing = { total: 0, first: 0, retry: 0, late: 0, byHand: 0, kindHolds: {}, hold }
+    assert.deepEqual(allowance(policy, state, NOW, 0), { ...nothing, total: 1, byHand: 1 })
+    assert.deepEqual(allowance(policy, state, NOW, 1), { ...nothing, byHandHold: { reason: 'probing' } })
+    assert.equal(start(policy, state, FIRST, AT), undefined)
+    assert.ok(start(policy, state, BY_HAND, AT))
+    assert.ok(start(policy, state, BY_HAND, AT), 'a token of the budget was not spent')
+    assert.equal(start(policy, state, { ...BY_HAND, underWay: 1 }, AT), undefined)
+    assert.equal(start(policy, state, { ...BY_HAND, allowedUnder: 16 }, AT), undefined, 'others may be under way')
   })
 
   it('is over at its instant, and the lane comes back step by step', () => {
@@ -71,23 +68,28 @@ describe('a breaker set by hand', () => {
   it('forced open holds the lane until it is set otherwise', () => {
     const [policy, state] = lane({ forced: 'open' })
     assert.deepEqual(allowance(policy, state, NOW, 0).hold, { reason: 'breaker-open' })
-    assert.equal(start(policy, state, FIRST, NOW), undefined)
+    assert.equal(start(policy, state, FIRST, AT), undefined)
   })
 
-  it('forced closed lets everything pass, however it fails', () => {
-    const [policy, state] = lane({ forced: 'closed' }, { limit: 16, breaker: { window: 'consecutive' } })
+  it('forced closed lets everything pass, however it fails, and takes no credit', () => {
+    const [policy, state] = lane({ forced: 'closed' }, { limit: 16 })
     for (let n = 0; n < 50; n++) {
-      const permit = start(policy, state, { ...FIRST, allowedUnder: 16 }, NOW)
-      end(policy, state, permit!, { outcome: failure('transient'), durationMs: 1, inFlight: 1, roll: 0 }, NOW)
+      const payment = start(policy, state, { ...FIRST, allowedUnder: 16 }, AT)
+      assert.ok(payment)
+      end(policy, state, payment, { outcome: failure('transient'), durationMs: 1, inFlight: 1, roll: 0 }, NOW)
     }
-    assert.equal(allowance(policy, state, NOW, 0).total, 16)
+    const { total, first, kindHolds } = allowance(policy, state, NOW, 0)
+    assert.deepEqual([total, first, kindHolds], [16, 16, {}])
+    assert.equal(state.credit.purses.first.balance, 20)
   })
 
-  it('is so for the next keeper too, whatever was remembered', () => {
+  it('is so for the next steward too, whatever was remembered', () => {
     const [policy, state] = lane({ forced: 'closed' })
-    const open = { ...memoryOf(state, NOW), phase: 'open', until: NOW + 60_000 }
-    assert.equal(laneFrom(policy, open, NOW).breaker.forced, 'closed')
-    assert.equal(allowance(policy, laneFrom(policy, open, NOW), NOW, 0).hold, undefined)
+    const open = { ...memoryOf(policy, state), firstBalance: 0, firstEmptySince: NOW, firstProbeAt: NOW + 60_000 }
+    const next = laneFrom(policy, open, NOW)
+    assert.equal(next.credit.purses.first.balance, 0)
+    assert.equal(lanePhase(policy, next), 'forced-closed')
+    assert.equal(allowance(policy, next, NOW, 0).first, 16)
   })
 })
 
@@ -115,8 +117,9 @@ describe('a ramp', () => {
           const [policy, state] = lane({ ramps }, { limit })
           const { hold } = allowance(policy, state, NOW, n)
           if (hold?.reason !== 'slow-start') return
-          assert.ok(limitAt(policy, state, hold.until!) > n)
-          assert.ok(limitAt(policy, state, hold.until! - 1) <= n, 'and not before')
+          assert.ok(hold.until !== undefined)
+          assert.ok(limitAt(policy, state, hold.until) > n)
+          assert.ok(limitAt(policy, state, hold.until - 1) <= n, 'and not before')
         },
       ),
       { examples: [[[{ since: NOW - 24_392, rampMs: 573_017 }], 4, 13]] },

@@ -12,24 +12,25 @@ describe("a lane's document", () => {
   })
 
   it('keeps the defaults of a lane beside what is given', () => {
-    const { breaker, rateLimit, limiter } = withLaneDefaults({
-      breaker: { openMs: 1_000 },
+    const { credit, budget, rateLimit, limiter } = withLaneDefaults({
+      credit: { probeMinMs: 2_000 },
       rateLimit: { perSecond: 0.5 },
       limiter: { kind: 'vegas' },
     })
-    assert.deepEqual([breaker.openMs, breaker.record, breaker.openMultiplier], [1_000, 'attempt', 2])
+    assert.deepEqual(credit, { ...DEFAULT_LANE.credit, probeMinMs: 2_000 })
+    assert.equal(budget, undefined, 'retries may be any part of the load, unless a budget is set')
     assert.deepEqual(rateLimit, { perSecond: 0.5, burst: 1 })
     assert.equal(limiter?.initialLimit, 20)
   })
 
   it('is refused with all of its problems at once, and what would be right', () => {
     assert.deepEqual(
-      problemsOf({ limt: 3, limit: 0, concurrency: 2, breaker: { openMs: -1 }, limiter: { kind: 'tcp' } }),
+      problemsOf({ limt: 3, limit: 0, concurrency: 2, credit: { probeMinMs: -1 }, limiter: { kind: 'tcp' } }),
       [
         'limt: is an unknown field; did you mean limit?',
         'limit: must be a whole number from 1 to 1000000',
         'concurrency: is an unknown field; did you mean limit?',
-        'breaker.openMs: must be a whole number from 1 to 315576000000',
+        'credit.probeMinMs: must be a whole number from 100 to 86400000',
         'limiter.kind: must be one of vegas, gradient2, aimd',
       ],
     )
@@ -48,10 +49,15 @@ describe("a lane's document", () => {
     ])
   })
 
-  it('sees attempts and not operations, and has no queue of its own', () => {
-    assert.deepEqual(problemsOf({ breaker: { record: 'operation' }, rateLimit: { perSecond: 1, maxWaitMs: 5 } }), [
-      'breaker.record: must be attempt: a lane sees nothing else',
+  it('has no queue of its own', () => {
+    assert.deepEqual(problemsOf({ rateLimit: { perSecond: 1, maxWaitMs: 5 } }), [
       'rateLimit.maxWaitMs: is not for a lane: its tasks wait in the store',
+    ])
+  })
+
+  it('has no breaker: credit is what it has instead', () => {
+    assert.deepEqual(problemsOf({ breaker: { openMs: 1_000 } }), [
+      'breaker: is not for a lane: credit { perAnswer, most, probeShare, probeMinMs, probeMaxMs } says how many attempts it may send before its destination answers',
     ])
   })
 })

@@ -1,18 +1,10 @@
-import { checkBreaker, DEFAULT_BREAKER, withBreakerDefaults } from '../breaker/policy.ts'
-import type { BreakerInput, BreakerPolicy } from '../breaker/policy.ts'
-import { checkBudget, DEFAULT_BUDGET, type RateBudget, type RatioBudget } from '../budget/policy.ts'
-import {
-  checkFields,
-  isRecord,
-  wholeNumber,
-  withoutUndefined,
-  type FieldCheck,
-  type Fields,
-  type Problem,
-} from '../check/problems.ts'
+import { checkBudget, type RateBudget, type RatioBudget } from '../budget/policy.ts'
+import { checkFields, isRecord, wholeNumber, type FieldCheck, type Fields, type Problem } from '../check/problems.ts'
 import { checkLimiter, withLimiterDefaults, type LimiterInput, type LimiterPolicy } from '../limiter/policy.ts'
 import { checkRateLimit, withRateLimitDefaults } from '../rate-limit/policy.ts'
 import type { TokenRate } from '../tokens/decide.ts'
+import type { CreditPolicy } from './credit.ts'
+import { checkCredit, DEFAULT_CREDIT, withCreditDefaults, type CreditInput } from './credit-policy.ts'
 import type { LaneOrders } from './orders.ts'
 
 /**
@@ -22,10 +14,10 @@ import type { LaneOrders } from './orders.ts'
 export interface LanePolicy {
   /** Requests under way at once. */
   readonly limit: number
-  /** Judges every attempt; while it is half-open one request at a time finds out whether the destination is back. */
-  readonly breaker: BreakerPolicy
-  /** Which part of the load retries may be; the others wait, first attempts flow. */
-  readonly budget: LaneBudget
+  /** How many attempts may be sent before the destination answers. */
+  readonly credit: CreditPolicy
+  /** Which part of the load retries may be; the others wait, first attempts flow. Absent: any part. */
+  readonly budget?: LaneBudget
   /** Attempts a second, retries included; absent: as many as may be under way. */
   readonly rateLimit?: TokenRate
   /** A limit that finds its own number below `limit`; absent: `limit` alone. */
@@ -38,31 +30,24 @@ export interface LanePolicy {
 export type LaneBudget = Omit<RatioBudget, 'whenEmpty' | 'replicas'> | Omit<RateBudget, 'whenEmpty' | 'replicas'>
 
 export const DEFAULT_LANE: LanePolicy = {
-  limit: 100, // more than that at once says nothing that a breaker would not learn from the first hundred
-  breaker: {
-    ...DEFAULT_BREAKER,
-    record: 'attempt', // attempts of one operation lie minutes apart: each says something new
-    openMultiplier: 2, // each opening costs some tasks an attempt: a dead destination is asked ever more seldom
-    maxOpenMs: 300_000, // and five minutes after it is back somebody has noticed
-    probeTimeoutMs: 330_000, // longer than any attempt, which ends by itself: a slow probe counts too
-  },
-  budget: DEFAULT_BUDGET,
+  limit: 100, // a hundred requests at once keep any ordinary destination busy
+  credit: DEFAULT_CREDIT,
 }
 
 export interface LaneInput {
   readonly limit?: number
-  readonly breaker?: BreakerInput
+  readonly credit?: CreditInput
   readonly budget?: LaneBudget
   readonly rateLimit?: Pick<TokenRate, 'perSecond'> & Partial<TokenRate>
   readonly limiter?: LimiterInput
 }
 
-export function withLaneDefaults({ limit, breaker, budget, rateLimit, limiter }: LaneInput): LanePolicy {
+export function withLaneDefaults({ limit, credit, budget, rateLimit, limiter }: LaneInput): LanePolicy {
   const { perSecond, burst } = rateLimit === undefined ? NO_RATE : withRateLimitDefaults(rateLimit)
   return {
     limit: limit ?? DEFAULT_LANE.limit,
-    breaker: withBreakerDefaults({ ...DEFAULT_LANE.breaker, ...withoutUndefined(breaker ?? {}) }),
-    budget: budget ?? DEFAULT_LANE.budget,
+    credit: withCreditDefaults(credit),
+    ...(budget !== undefined && { budget }),
     ...(rateLimit !== undefined && { rateLimit: { perSecond, burst } }),
     ...(limiter !== undefined && { limiter: withLimiterDefaults(limiter) }),
   }
@@ -75,24 +60,15 @@ export function checkLane(input: unknown, path = ''): Problem[] {
   if (!isRecord(input))
     return [{ at: path, is: input, say: 'must be an object with the fields of a lane; {} has its defaults' }]
   const at = path && `${path}.`
-  const { breaker, budget, rateLimit, limiter } = input
+  const { breaker, credit, budget, rateLimit, limiter } = input
   return [
     ...checkFields(input, fields(), WRONG_WORDS, at),
-    ...(breaker === undefined ? [] : checkLaneBreaker(breaker, `${at}breaker`)),
+    ...(breaker === undefined ? [] : [{ at: `${at}breaker`, is: breaker, say: NO_BREAKER }]),
+    ...(credit === undefined ? [] : checkCredit(credit, `${at}credit`)),
     ...(budget === undefined ? [] : checkLaneBudget(budget, `${at}budget`)),
     ...(rateLimit === undefined ? [] : checkLaneRate(rateLimit, `${at}rateLimit`)),
     ...(limiter === undefined ? [] : checkLimiter(limiter, `${at}limiter`)),
   ]
-}
-
-function checkLaneBreaker(breaker: unknown, at: string): Problem[] {
-  const problems = checkBreaker(
-    isRecord(breaker) ? { ...DEFAULT_LANE.breaker, ...withoutUndefined(breaker) } : breaker,
-    at,
-  )
-  if (isRecord(breaker) && breaker['record'] === 'operation')
-    problems.push({ at: `${at}.record`, is: 'operation', say: 'must be attempt: a lane sees nothing else' })
-  return problems
 }
 
 function checkLaneBudget(budget: unknown, at: string): Problem[] {
@@ -132,11 +108,14 @@ function checkLaneRate(rateLimit: unknown, at: string): Problem[] {
   return problems
 }
 
+const NO_BREAKER =
+  'is not for a lane: credit { perAnswer, most, probeShare, probeMinMs, probeMaxMs } says how many attempts it may send before its destination answers'
+
 /** Looked into on its own. */
 const ANY_PART: FieldCheck = () => undefined
 
 function fields(): Fields {
-  const parts = { breaker: ANY_PART, budget: ANY_PART, rateLimit: ANY_PART, limiter: ANY_PART }
+  const parts = { credit: ANY_PART, breaker: ANY_PART, budget: ANY_PART, rateLimit: ANY_PART, limiter: ANY_PART }
   return { limit: wholeNumber(1, 1e6), ...parts }
 }
 

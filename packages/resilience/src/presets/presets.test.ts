@@ -45,7 +45,14 @@ describe('a preset', () => {
   })
 
   it('leaves room for every attempt within its deadline', () => {
-    for (const [name, { retry }] of entries) assert.equal(waits(retry, 1).length, retry.maxAttempts - 1, name)
+    const bounded = entries.filter(([name]) => name !== 'service')
+    for (const [name, { retry }] of bounded) assert.equal(waits(retry, 1).length, retry.maxAttempts - 1, name)
+  })
+
+  it('of the service has the deadline for its limit: it allows more attempts than the longest waits leave room for', () => {
+    const { retry } = presets.service
+    assert.ok(waits(retry, 1).length < retry.maxAttempts - 1)
+    assert.equal(waits(retry, 0).length, retry.maxAttempts - 1)
   })
 })
 

@@ -164,7 +164,7 @@ function ours(): Ours {
 
     service: preset('service', {
       policyId: 'default',
-      maxAttempts: 12,
+      maxAttempts: 50, // the deadline is the limit that is meant: with full jitter, 12 attempts are over in half an hour
       initialDelayMs: 1 * SECOND,
       maxDelayMs: 1 * HOUR,
       totalBudgetMs: 24 * HOUR,

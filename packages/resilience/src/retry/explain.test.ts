@@ -54,7 +54,7 @@ describe('an explanation', () => {
     assert.equal(says({ maxAttempts: 1 }), 'one attempt, at most 10 s long')
     assert.equal(
       explained(presets.service).sentence,
-      '12 attempts, each within 1 s, 2 s, 4 s, 8 s, …, 1024 s of the one before, at most 15 s long and all within 24 h; then the last error',
+      '50 attempts, each within 1 s, 2 s, 4 s, 8 s, …, 1 h of the one before, at most 15 s long and all within 24 h; then the last error',
     )
   })
 

@@ -18,8 +18,10 @@ export interface AttemptSetting {
   readonly underWay: UnderWay
   /** It holds its slot no longer. */
   readonly onEnd: (lane: ServedLane) => void
-  /** The lane's breaker or hold changed: that has to be remembered. */
+  /** The lane's phase or hold changed: that has to be remembered. */
   readonly onPhase: (lane: ServedLane) => void
+  /** The lane's destination answers again after a silence. */
+  readonly onBack: (lane: ServedLane) => void
   /** No attempt can be made under a policy that is not there. */
   readonly onPolicyMissing: (task: ClaimedTask, lane: ServedLane) => void
   /** Something of ours is lacking, and it cannot be sent now: nothing is learned from trying at once. */

@@ -7,7 +7,7 @@
  *  4. Its end is said once: by the target, by the alarm, or by whoever cut it off. What comes later is not heard.
  */
 import { NOT_ARMED, type Alarm, type Outcome, type RetryPolicy } from '@secondwind/resilience'
-import { lane as lanes } from '@secondwind/resilience/rules'
+import { lane as lanes, laneRecall } from '@secondwind/resilience/rules'
 import type { Sending, TargetAnswer } from '../targets/target.ts'
 import { controlOn, passesPauses } from '../task/orders.ts'
 import { abandon, expire, putBack, settle, type AttemptResult, type Settlement } from '../task/settle.ts'
@@ -16,7 +16,7 @@ import { startOf } from '../task/task-change.ts'
 import { signedHeadersOf } from './attempt-headers.ts'
 import type { AttemptSetting, Claimed } from './attempt-setting.ts'
 import type { FetchedBody } from './bodies.ts'
-import { latenessOf, NOT_LATE } from './lateness.ts'
+import { isTooLate, latenessOf, NOT_LATE } from './lateness.ts'
 import { learn } from './learning.ts'
 import { cutOff, readAnswer } from './outcome.ts'
 import type { ServedLane } from './served-lane.ts'
@@ -27,7 +27,6 @@ const GRACE_MS = 500
 /** Of what a lease has beyond the time-out, so much may pass before sending; the rest is for clocks that disagree. */
 const SPENDABLE = 2 / 3
 
-type Permit = NonNullable<ReturnType<typeof lanes.start>>
 type Came = ReturnType<typeof cutOff>
 type NotTried = Extract<TargetAnswer, { readonly kind: 'not-tried' }>
 
@@ -47,7 +46,7 @@ export class Attempt implements Alarm {
   #request: TaskRequest
   #body: FetchedBody | undefined = undefined
   /** Once it may be sent. */
-  #permit: Permit | undefined = undefined
+  #payment: lanes.Payment | undefined = undefined
   #sending: Sending | undefined = undefined
   #startedAt = 0
   #lateness = NOT_LATE
@@ -140,15 +139,14 @@ export class Attempt implements Alarm {
 
   #admit(policy: RetryPolicy): boolean {
     const now = this.#setting.ports.time.now()
-    // Its deadline passed while it waited: there is nobody left to send it for.
-    if (this.#task.progress.expiresAt <= now) return this.#settleUnsent(expire(this.#task))
-    const permit = !this.#isCancelled && this.#fits(policy) ? this.#permitFor(now) : undefined
-    if (permit === undefined) return this.#release()
+    if (isTooLate(this.#lane, this.#task, now)) return this.#expire()
+    const payment = !this.#isCancelled && this.#fits(policy) ? this.#pay(now) : undefined
+    if (payment === undefined) return this.#release()
     this.#policy = policy
-    this.#permit = permit
+    this.#payment = payment
     this.#startedAt = now
-    this.#lateness = latenessOf(this.#lane, this.#task.dueAt, now)
-    this.#lane.starting--
+    this.#lateness = latenessOf(this.#lane, payment, this.#task.dueAt, now)
+    this.#lane.countStarting(this.#task.queue, -1)
     this.#inFlight = ++this.#lane.running
     this.#setting.underWay.add(this)
     return true
@@ -160,23 +158,19 @@ export class Attempt implements Alarm {
   }
 
   /** None when the partition is somebody else's, or a gate has shut while the claim was under way. */
-  #permitFor(now: number): Permit | undefined {
+  #pay(now: number): lanes.Payment | undefined {
     const { partition, policy, orders, state, running } = this.#lane
     const { queue } = this.#task
     if (partition.phase === 'gone' || !this.#setting.steering.isFresh) return undefined
     if (controlOn(orders, queue, now) !== undefined) return undefined
     const isByHand = passesPauses(orders, queue.rank, now)
-    return lanes.start(
-      policy,
-      state,
-      {
-        kind: queue.kind === 'first' ? 'first' : 'retry',
-        isByHand,
-        underWay: running,
-        allowedUnder: this.#claim.limit,
-      },
-      now,
-    )
+    const wish = { kind: queue.kind, isByHand, underWay: running, allowedUnder: this.#claim.limit }
+    return lanes.start(policy, state, wish, { now, roll: this.#setting.ports.random() })
+  }
+
+  #expire(): false {
+    lanes.takeOtherEnd(this.#lane.state, this.#task.queue.kind)
+    return this.#settleUnsent(expire(this.#task, this.#lane.heldBack(this.#task)))
   }
 
   /** Ends the task, and nothing was sent. */
@@ -195,7 +189,7 @@ export class Attempt implements Alarm {
 
   #leaveUnsent(): false {
     this.#letGoBody()
-    this.#lane.starting--
+    this.#lane.countStarting(this.#task.queue, -1)
     this.#lane.count(this.#task.queue, -1)
     this.#setting.onEnd(this.#lane)
     return false
@@ -220,7 +214,7 @@ export class Attempt implements Alarm {
     const { ports, settling } = this.#setting
     const [task, lane] = [this.#task, this.#lane]
     this.#leave()
-    lanes.abandon(lane.policy, lane.state, this.#permit!, ports.time.now())
+    lanes.abandon(lane.policy, lane.state, this.#payment!, ports.time.now())
     settling.settle({ task, settlement: putBack(task), lane, lateness: NOT_LATE })
     this.#giveSlotBack()
   }
@@ -242,25 +236,25 @@ export class Attempt implements Alarm {
    * Ends it now, for a reason of ours: what it had begun may have been carried out, but nothing is learned from it. What it
    * had not begun it leaves.
    */
-  cut(errorCode: string, errorMessage: string): void {
+  cut(errorCode: 'shutdown' | 'cancelled', errorMessage: string): void {
     if (this.#isOver) return
-    if (this.#permit === undefined) {
+    if (this.#payment === undefined) {
       this.#isCancelled = true
       this.#left?.abort()
       return
     }
     if (this.#sending === undefined) return this.#putBack()
     this.#sending.cut(errorMessage)
-    this.#end(cutOff(errorCode, errorMessage), IGNORED)
+    this.#end(cutOff(errorCode, errorMessage), { heard: IGNORED, isCutOff: errorCode === 'shutdown' })
   }
 
   /** Whether its lease is over, by the store's own clock: after a suspend, alarms come too late. */
   isOverdue(storeNow: number): boolean {
-    return this.#permit !== undefined && storeNow >= this.#task.lease.endsAt
+    return this.#payment !== undefined && storeNow >= this.#task.lease.endsAt
   }
 
   /** `heard` is what the destination has shown of itself: usually the same. */
-  #end(came: Came, heard: Outcome = came.outcome): void {
+  #end(came: Came, { heard = came.outcome, isCutOff = false }: { heard?: Outcome; isCutOff?: boolean } = {}): void {
     const { ports, settling } = this.#setting
     const lane = this.#lane
     this.#leave()
@@ -268,16 +262,13 @@ export class Attempt implements Alarm {
     const durationMs = Math.max(0, Math.round(ports.clock.monotonic() - this.#startedElapsed))
     const result: AttemptResult = { ...came, startedAt: this.#startedAt, durationMs }
     const roll = ports.random()
-    const call = { outcome: heard, durationMs, inFlight: this.#inFlight, roll }
+    const call = { outcome: heard, status: came.responseStatus, durationMs, inFlight: this.#inFlight, roll, isCutOff }
     const { queue } = this.#task
-    learn(this.#setting, { lane, queue, permit: this.#permit!, call, errorCode: came.errorCode }, now)
+    learn(this.#setting, { lane, queue, payment: this.#payment!, call, errorCode: came.errorCode }, now)
     const moment = { now, roll, expectedCallMs: lanes.expectedMs(lane.state) }
-    settling.settle({
-      task: this.#task,
-      settlement: settle(this.#task, this.#policy, result, moment),
-      lane,
-      lateness: this.#lateness,
-    })
+    const settlement = settle(this.#task, this.#policy, result, moment)
+    lane.remember(settlement, laneRecall.mayBeRecalled(heard))
+    settling.settle({ task: this.#task, settlement, lane, lateness: this.#lateness })
     this.#giveSlotBack()
   }
 

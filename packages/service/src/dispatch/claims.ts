@@ -100,7 +100,7 @@ export class Claims {
       .map(task => {
         const { lane, limit, portions } = partOf(task)
         lane.asked--
-        lane.starting++
+        lane.countStarting(task.queue, 1)
         lane.count(task.queue, 1)
         portions.find(({ of }) => isSameQueue(of.queue, task.queue))!.claimed++
         const isCancelled = cancelled.has(task.taskId)
@@ -156,5 +156,5 @@ function isSameQueue(one: Queue, other: Queue): boolean {
 }
 
 function asksOf({ lane, limit, portions }: LanePart): Ask[] {
-  return portions.map(({ of, count }) => ({ lane: lane.key, queue: of.key, count, limit }))
+  return portions.map(({ of, count, end }) => ({ lane: lane.key, queue: of.key, count, limit, ...(end && { end }) }))
 }

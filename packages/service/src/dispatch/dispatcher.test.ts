@@ -1,41 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { DEFAULT_POLICY } from '@secondwind/resilience'
-import { laneKey, PARTITIONS } from '../task/lane.ts'
-import type { AttemptEnded, Held, TaskEnded } from '../telemetry/events.ts'
+import { PARTITIONS } from '../task/lane.ts'
+import { DOWN, GOOD, HUNG, KEY, setting } from './dispatcher.test-kit.ts'
 import { WELL } from './simulation/faulty-store.test-kit.ts'
 import type { SimulatedProcess } from './simulation/instance.test-kit.ts'
-import type { Behaviour } from './simulation/scripted-target.test-kit.ts'
-import { World, type WorldOptions } from './simulation/world.test-kit.ts'
-
-const LANE = { tenant: 'acme', destination: 'https://api.example' }
-const KEY = laneKey(LANE)
-
-const GOOD: Behaviour = { kind: 'answers', status: 200, ms: 50 }
-const DOWN: Behaviour = { kind: 'answers', status: 503, ms: 50 }
-const HUNG: Behaviour = { kind: 'hangs', ms: 1e9 }
-
-/** One instance that has settled in, and what it told. */
-async function setting(options: WorldOptions = {}) {
-  const attempts: AttemptEnded[] = []
-  const ended: TaskEnded[] = []
-  const held: Held[] = []
-  const warnings: string[] = []
-  const world = new World({
-    ...options,
-    policy: { jitterType: 'NONE', initialDelayMs: 1_000, totalBudgetMs: 600_000, ...options.policy },
-    events: {
-      attemptEnded: event => attempts.push(event),
-      taskEnded: event => ended.push(event),
-      held: event => held.push(event),
-      warning: (code, text) => warnings.push(`${code}: ${text}`),
-    },
-  })
-  const instance = world.start()
-  await world.clock.advance(20_000)
-  const sentAt = (): number[] => world.destinations.seen.map(({ at }) => at - 20_000)
-  return { world, instance, attempts, ended, held, warnings, sentAt }
-}
+import { World } from './simulation/world.test-kit.ts'
 
 async function stopped(world: World, { dispatcher }: SimulatedProcess, graceMs: number): Promise<void> {
   const stop = dispatcher.stop({ graceMs })
@@ -109,17 +79,18 @@ describe('a task', () => {
   it('that is cancelled under way is cut off, and its lane learns nothing from it', async () => {
     const { world, instance, ended } = await setting({
       behaviourOf: () => HUNG,
-      lanes: { breaker: { window: 'consecutive', consecutiveFailures: 1 } },
+      lanes: { credit: { most: { first: 1 } } },
     })
     const task = await world.enqueue()
     await world.clock.advance(100)
+    assert.equal(instance.dispatcher.view(KEY)?.credit.first, 0)
     await world.store.cancel(task.taskId)
     instance.dispatcher.cut(task.taskId)
     await world.clock.advance(10)
     assert.equal(await world.statusOf(task), 'CANCELLED')
     assert.equal(world.destinations.open.size, 0)
     assert.equal(ended[0]?.status, 'CANCELLED')
-    assert.equal(instance.dispatcher.view(KEY)?.breaker, 'closed')
+    assert.equal(instance.dispatcher.view(KEY)?.credit.first, 0, 'it was sent: cancelling is no way around credit')
   })
 
   it('that is cancelled while the claim that took it is under way is not sent', async () => {
@@ -146,12 +117,11 @@ describe('a task', () => {
     const { world, instance, attempts, warnings } = await setting({
       behaviourOf: (_, at) => (at < 29_000 ? { kind: 'lacks', ms: 1 } : GOOD),
       policy: { maxAttempts: 2 },
-      lanes: { breaker: { window: 'consecutive', consecutiveFailures: 1 } },
     })
     const tasks = await world.enqueueMany(3)
     await world.clock.advance(8_000)
     for (const task of tasks) assert.equal((await world.store.get(task.taskId))!.progress.attemptNumber, 0)
-    assert.equal(instance.dispatcher.view(KEY)?.breaker, 'closed')
+    assert.equal(instance.dispatcher.view(KEY)?.credit.first, 20)
     assert.equal(world.destinations.seen.length, 6, 'every five seconds')
     assert.ok(warnings.every(text => text.startsWith('resources-out: ')))
     await world.finish(20_000)
@@ -220,66 +190,6 @@ describe('a clock of the store that is ahead of the wall clock', () => {
   })
 })
 
-describe('a destination that is dead', () => {
-  it('costs its tasks few attempts, and the store few calls, however many wait', async () => {
-    let calls = 0
-    const { world, instance } = await setting({
-      behaviourOf: () => DOWN,
-      fateOf: (_, verb) => {
-        if (verb === 'claim' || verb === 'settle' || verb === 'release') calls++
-        return WELL
-      },
-    })
-    await world.enqueueMany(2_000, { policy: { totalBudgetMs: 36_000_000, maxAttempts: 10 } })
-    await world.clock.advance(10_000)
-    assert.equal(instance.dispatcher.view(KEY)?.breaker, 'open')
-    const [sent, asked] = [world.destinations.seen.length, calls]
-    await world.clock.advance(1_200_000)
-    const more = world.destinations.seen.length - sent
-    assert.ok(more > 0 && more < 30, `${more} requests in twenty minutes`)
-    assert.ok(calls - asked < 100, `${calls - asked} calls in twenty minutes`)
-  })
-
-  it('and is back is begun with one request, and has all of them after a while', async () => {
-    let isBack = false
-    const { world, instance, held } = await setting({
-      slots: 100,
-      lanes: { limit: 50, breaker: { openMs: 5_000, probes: 1 } },
-      behaviourOf: () => (isBack ? { kind: 'answers', status: 200, ms: 400 } : DOWN),
-    })
-    await world.enqueueMany(600, { policy: { totalBudgetMs: 36_000_000, maxAttempts: 10 } })
-    await world.clock.advance(3_000)
-    isBack = true
-    const most: number[] = []
-    for (let second = 0; second < 16; second++) {
-      await world.clock.advance(1_000)
-      most.push(world.destinations.open.size)
-    }
-    const begin = most.findIndex(count => count > 0)
-    for (const [seconds, count] of most.slice(begin).entries())
-      assert.ok(count <= 2 ** ((seconds + 1) / 2), `${count} after ${seconds} s: ${most.join()}`)
-    assert.ok(Math.max(...most) >= 16, most.join())
-    assert.ok(held.some(({ reason }) => reason === 'breaker-open'))
-    assert.equal(instance.dispatcher.view(KEY)?.breaker, 'closed')
-  })
-
-  it('that asks for time gets it from the whole lane', async () => {
-    const { world, sentAt, instance } = await setting({
-      lanes: { limit: 1 },
-      behaviourOf: (_, at) =>
-        at < 20_100
-          ? { kind: 'answers', status: 429, ms: 10, retryAfterS: 8 }
-          : { kind: 'answers', status: 200, ms: 10 },
-    })
-    await world.enqueueMany(3)
-    await world.clock.advance(1_000)
-    assert.deepEqual(instance.dispatcher.view(KEY)?.hold?.reason, 'retry-after')
-    await world.clock.advance(8_000)
-    assert.equal(sentAt()[0], 0)
-    assert.equal(sentAt()[1], 8_010)
-  })
-})
-
 describe('tenants and destinations', () => {
   it('share slots: one whose calls all hang takes no more than its part', async () => {
     const { world } = await setting({
@@ -299,7 +209,7 @@ describe('tenants and destinations', () => {
 
   it('do not wait for each other: a lane that is shut keeps nobody', async () => {
     const { world } = await setting({
-      lanes: { breaker: { window: 'consecutive', consecutiveFailures: 2, openMs: 60_000 } },
+      lanes: { credit: { most: { first: 2 } } },
       behaviourOf: destination => (destination.includes('dead') ? DOWN : GOOD),
     })
     await world.enqueueMany(50, { destination: 'https://dead.example' })
@@ -310,18 +220,19 @@ describe('tenants and destinations', () => {
 })
 
 describe('instances', () => {
-  it('that find what others have begun go on with one request at a time', async () => {
+  it('that find what others have begun, and know nothing of it, begin with a quarter of its credit', async () => {
     const world = new World({ slots: 50, behaviourOf: () => ({ kind: 'answers', status: 200, ms: 400 }) })
     await world.enqueueMany(100)
     await world.enqueue({ attemptsMade: 1 })
     world.start()
-    const most: number[] = []
-    for (let second = 0; second < 9; second++) {
-      await world.clock.advance(1_000)
-      most.push(world.destinations.open.size)
+    let before = 0
+    while (world.destinations.seen.length === 0 || world.destinations.open.size === world.destinations.seen.length) {
+      before = world.destinations.seen.length
+      await world.clock.advance(100)
     }
-    for (const [second, count] of most.entries()) assert.ok(count <= 2 ** ((second + 1) / 2), most.join())
-    assert.ok(Math.max(...most) >= 8, most.join())
+    assert.ok(before <= 6, `${before} requests before the first answer`)
+    await world.clock.advance(10_000)
+    assert.equal((await world.store.counters()).tasks.SUCCEEDED, 101)
   })
 
   it('that are stopped while they begin leave nothing in their name', async () => {
@@ -346,18 +257,18 @@ describe('instances', () => {
 
   it('hand over what they have learned of a lane', async () => {
     const { world, instance } = await setting({
-      lanes: { breaker: { window: 'consecutive', consecutiveFailures: 1, openMs: 120_000 } },
+      lanes: { credit: { most: { first: 1 }, probeMinMs: 60_000 } },
       behaviourOf: () => DOWN,
     })
-    await world.enqueue()
-    await world.clock.advance(1_000)
+    await world.enqueueMany(2, { policy: { initialDelayMs: 300_000, maxDelayMs: 300_000 } })
+    await world.clock.advance(61_000)
     assert.equal(instance.dispatcher.view(KEY)?.breaker, 'open')
     instance.kill()
     const next = world.start()
     await world.clock.advance(15_000)
     const view = next.dispatcher.view(KEY)
-    assert.deepEqual([view?.breaker, view?.hold?.reason], ['open', 'breaker-open'])
-    assert.equal(world.destinations.seen.length, 1)
+    assert.deepEqual([view?.breaker, view?.kindHolds?.first?.reason], ['open', 'breaker-open'])
+    assert.equal(world.destinations.seen.length, 2)
   })
 
   it('that stop let attempts end, give their partitions away, and leave nothing under way', async () => {
@@ -456,13 +367,15 @@ describe('a store that is slow', () => {
 })
 
 describe('a view of a lane', () => {
-  it('says what waits, why, and until when; of a lane that is not served here it says nothing', async () => {
+  it('says what waits, why, and until when; an idle one is as its orders make it', async () => {
     const { world, instance } = await setting({ behaviourOf: () => HUNG, lanes: { limit: 2 } })
     await world.enqueueMany(3)
     await world.clock.advance(10)
     const view = instance.dispatcher.view(KEY)
     assert.deepEqual([view?.limit, view?.inFlight, view?.hold?.reason], [2, 2, 'concurrency'])
     assert.equal(view?.oldestDueAt, world.clock.now() - 10)
-    assert.equal(instance.dispatcher.view('acme https://other.example'), undefined)
+    const { breaker, credit, limit, inFlight } = instance.dispatcher.view('acme https://other.example')!
+    assert.deepEqual({ breaker, limit, inFlight }, { breaker: 'closed', limit: 2, inFlight: 0 })
+    assert.deepEqual(credit, { first: 20, retry: 60, late: 20 })
   })
 })

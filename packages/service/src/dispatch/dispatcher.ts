@@ -1,5 +1,5 @@
 /**
- * Sends what is due. It schedules lanes, not tasks: breaker, budget, rate and limits close a lane by not asking its
+ * Sends what is due. It schedules lanes, not tasks: credit, rate and limits close a lane by not asking its
  * queues, so that a dead destination with a million tasks costs one alarm.
  *
  *   stewardship ──► listing ──► loop ──► claims ──► attempt ──► settling
@@ -25,6 +25,7 @@ import { Listing } from './listing.ts'
 import { Loop } from './loop.ts'
 import { Policies } from './policies.ts'
 import type { DispatchPorts } from './ports.ts'
+import { Recalling } from './recalling.ts'
 import { Remembering } from './remembering.ts'
 import type { ServedLane } from './served-lane.ts'
 import type { ServedPartition } from './served-partition.ts'
@@ -37,7 +38,7 @@ import { StoreCalls } from './store-calls.ts'
 import { StoreTime } from './store-time.ts'
 import { UnderWay } from './under-way.ts'
 import { sayMissing, Upkeep } from './upkeep.ts'
-import { viewOf } from './view.ts'
+import { laneIn, viewOf } from './view.ts'
 
 export interface DispatcherOptions {
   readonly store: TaskStore
@@ -88,6 +89,9 @@ const LACK_MS = 5_000
 /** Each is a call or two. */
 const PARTITIONS_AT_ONCE = 8
 
+/** How often a stop looks whether it is over. */
+const LOOK_MS = 20
+
 /** After the last attempt has ended: what the store has not answered by then, the next process finds out for itself. */
 const LAST_WORDS_MS = 5_000
 
@@ -103,6 +107,7 @@ class StoreDispatcher implements Dispatcher, Alarm {
   readonly #stewardship: Stewardship
   readonly #laneWalk: LaneWalk
   readonly #remembering: Remembering
+  readonly #recalling: Recalling
   readonly #upkeep: Upkeep
   #isKeepingHouse = false
   #stopListening: (() => void) | undefined
@@ -110,9 +115,8 @@ class StoreDispatcher implements Dispatcher, Alarm {
   constructor(options: DispatcherOptions) {
     const { clock, random, events, store } = options
     const time = new StoreTime(clock)
-    const onJump = (): void => this.#touchAll()
     const wake = (): void => this.#loop.wake()
-    const calls = new StoreCalls({ clock, random, events, time, onJump, onRested: wake })
+    const calls = new StoreCalls({ clock, random, events, time, onJump: () => this.#touchAll(), onRested: wake })
     const ports = { ...options, time, calls }
     const policies = new Policies(store, calls)
     const onLost = (partition: ServedPartition): void => this.#stewardship.drop(partition)
@@ -127,6 +131,7 @@ class StoreDispatcher implements Dispatcher, Alarm {
       wake,
     })
     this.#remembering = new Remembering({ ports, onLost })
+    this.#recalling = new Recalling({ ports, settling: this.#settling, touch: lane => this.#loop.touch(lane) })
     this.#loop = new Loop({
       setting: {
         ports,
@@ -135,6 +140,7 @@ class StoreDispatcher implements Dispatcher, Alarm {
         steering: this.#steering,
         underWay: this.#underWay,
         onPhase: lane => this.#remembering.write(lane),
+        onBack: lane => void this.#recalling.recall(lane),
         bodies: new Bodies({ store, bodies: options.bodies, calls, events }),
         onLack: (task, lane) => lane.shut(queueKey(task.queue), time.storeNow() + LACK_MS),
         onPolicyMissing: (task, lane) => {
@@ -182,8 +188,9 @@ class StoreDispatcher implements Dispatcher, Alarm {
   }
 
   view(lane: string): LaneView | undefined {
-    const known = this.#served(lane) ?? this.#stewardship.left.get(partitionOf(lane))?.lanes.get(lane)
-    return known && viewOf(known, { ...this.#ports, steering: this.#steering, slots: this.#loop.shares })
+    const around = { ...this.#ports, steering: this.#steering, slots: this.#loop.shares }
+    const seen = laneIn(this.#stewardship, lane, around)
+    return seen && viewOf(seen, around)
   }
 
   get orders(): StandingOrders {
@@ -253,10 +260,7 @@ class StoreDispatcher implements Dispatcher, Alarm {
   }
 
   /** The lane that an attempt was started from may have been forgotten, and found anew: it is looked for by its name. */
-  #settled(
-    { partition: { number }, key }: LaneName,
-    waiting?: { readonly queue: string; readonly dueAt: number },
-  ): void {
+  #settled({ partition: { number }, key }: LaneName, waiting?: Pick<Hint, 'queue' | 'dueAt'>): void {
     if (waiting !== undefined) this.#hinted({ partition: number, lane: key, ...waiting })
     const lane = this.#served(key, number)
     if (lane === undefined) return
@@ -294,6 +298,3 @@ class StoreDispatcher implements Dispatcher, Alarm {
     }
   }
 }
-
-/** While stopping, nothing is in a hurry. */
-const LOOK_MS = 20

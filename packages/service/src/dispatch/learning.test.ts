@@ -16,7 +16,7 @@ async function setting() {
   const world = new World({
     behaviourOf: () => (target.isDown ? DOWN : GOOD),
     policy: { jitterType: 'NONE', initialDelayMs: 1_000, totalBudgetMs: 600_000, maxAttempts: 20 },
-    lanes: { breaker: { window: 'consecutive', consecutiveFailures: 2, openMs: 5_000, openMultiplier: 1, probes: 1 } },
+    lanes: { credit: { most: { first: 2 } } },
     events: { breakerChanged: change => changes.push(change) },
   })
   world.start()
@@ -28,11 +28,14 @@ describe('a breaker', () => {
   it('is told of when it opens, with the last failure, and when it has closed; not when its probes fail', async () => {
     const { world, target, changes } = await setting()
     target.isDown = true
-    const sentAt = world.clock.now()
-    await world.enqueueMany(2)
+    await world.enqueueMany(10)
     await world.clock.advance(1_000)
-    const opened = { phase: 'open', until: sentAt + 50 + 5_000, openMs: 5_000, errorCode: 'http-503' }
-    assert.deepEqual(changes, [{ ...LANE, ...opened }])
+    assert.equal(changes.length, 0, 'what was sent before has failed, and no probe yet')
+    await world.clock.advance(1_000)
+    assert.equal(changes.length, 1)
+    const { until, ...opened } = changes.find(change => change.phase === 'open')!
+    assert.deepEqual(opened, { ...LANE, phase: 'open', errorCode: 'http-503' })
+    assert.ok(Math.abs(until - world.clock.now()) <= 1_000, 'the next probe')
     await world.clock.advance(20_000)
     assert.equal(changes.length, 1, 'several probes have failed since')
     target.isDown = false

@@ -1,4 +1,4 @@
-import { lane as lanes, type breaker } from '@secondwind/resilience/rules'
+import { lane as lanes, laneCredit } from '@secondwind/resilience/rules'
 import { laneOf } from '../task/lane.ts'
 import type { Queue } from '../task/task.ts'
 import type { BreakerChanged } from '../telemetry/events.ts'
@@ -9,35 +9,43 @@ import type { ServedLane } from './served-lane.ts'
 interface Lesson {
   readonly lane: ServedLane
   readonly queue: Queue
-  readonly permit: breaker.Permit
+  readonly payment: lanes.Payment
   readonly call: lanes.EndedCall
   readonly errorCode?: string | undefined
 }
 
-type Setting = Pick<AttemptSetting, 'ports' | 'steering' | 'onPhase'>
+type Setting = Pick<AttemptSetting, 'ports' | 'steering' | 'onPhase' | 'onBack'>
 
-/** What the lane learns from it; one that is no longer ours has nobody to tell. */
-export function learn({ ports, steering, onPhase }: Setting, lesson: Lesson, now: number): void {
-  const { lane, queue, permit, call } = lesson
-  const { state } = lane
-  const was = state.breaker.phase.kind
-  const hasChanged = lanes.end(lane.policy, state, permit, call, now)
+/** What the lane learns from it; one that is no longer served here has nobody to tell. */
+export function learn({ ports, steering, onPhase, onBack }: Setting, lesson: Lesson, now: number): void {
+  const { lane, queue, payment, call } = lesson
+  const { policy, state } = lane
+  const was = laneCredit.phaseOf(policy.credit, state.credit)
+  const { isChanged, isBack } = lanes.end(policy, state, payment, call, now)
   if (lane.partition.phase === 'gone') return
-  if (hasChanged) {
+  if (isBack) onBack(lane)
+  // An answer ends the silence: what failed before it keeps its own schedule from now on.
+  else if (state.credit.silentSince === null) lane.failed.clear()
+  if (isChanged) {
     onPhase(lane)
     const change = breakerChange(was, lesson, now)
     if (change !== undefined) ports.events.breakerChanged(change)
   }
-  steering.saw(lane, queue, call.outcome, call.durationMs)
+  steering.saw(lane, queue, call)
 }
 
-type Phase = breaker.BreakerState['phase']['kind']
-
-/** A probe that fails opens the breaker anew: that the destination is not well was told when it first opened. */
-function breakerChange(was: Phase, { lane, errorCode }: Lesson, now: number): BreakerChanged | undefined {
-  const { phase } = lane.state.breaker
-  if (was === 'closed' && phase.kind === 'open')
-    return { ...laneOf(lane.key), phase: 'open', until: phase.until, openMs: phase.until - now, errorCode }
-  if (was === 'half-open' && phase.kind === 'closed') return { ...laneOf(lane.key), phase: 'closed' }
+/** A breaker that an operator holds is not said to open or close by itself. */
+function breakerChange(
+  was: laneCredit.CreditPhase,
+  { lane, errorCode }: Lesson,
+  now: number,
+): BreakerChanged | undefined {
+  const { policy, state } = lane
+  const is = lanes.lanePhase(policy, state)
+  if (is === 'open' && was !== 'open') {
+    const until = Math.max(now, laneCredit.nextProbeAt(state.credit) ?? now)
+    return { ...laneOf(lane.key), phase: 'open', until, errorCode }
+  }
+  if (was === 'open' && (is === 'closed' || is === 'half-open')) return { ...laneOf(lane.key), phase: 'closed' }
   return undefined
 }

@@ -171,6 +171,7 @@ export class Loop implements Alarm {
     clock.disarm(lane)
     const now = time.now()
     const openings = lane.openingsAt(now, lane.leases)
+    lane.shutGates.note(openings, now)
     const prospect = prospectOf(lane.queues.values(), openings, { now, storeNow: time.storeNow() })
     const fullForMs = Math.max(0, lane.fullUntil - clock.monotonic())
     const isReady = prospect.most > 0 && fullForMs === 0
@@ -228,5 +229,6 @@ export class Loop implements Alarm {
 /** One that keeps everything, or else some of it. */
 function shutReasonOf({ allowed, gates }: Openings): HoldReason | undefined {
   if (allowed.hold !== undefined) return allowed.hold.reason
-  return gates.find(({ room }) => room === 0)?.reason ?? allowed.retryHold?.reason
+  const { first, retry, late } = allowed.kindHolds
+  return gates.find(({ room }) => room === 0)?.reason ?? (first ?? retry ?? late)?.reason
 }

@@ -66,9 +66,9 @@ export class Remembering {
   }
 
   async #writeOnce(lane: ServedLane): Promise<boolean> {
-    const { calls, store, time } = this.#options.ports
+    const { calls, store } = this.#options.ports
     const { partition } = lane
-    const memory = laneMemory.memoryOf(lane.state, time.now())
+    const memory = laneMemory.memoryOf(lane.policy, lane.state)
     const text = JSON.stringify(memory)
     if (text === lane.remembered) return true
     const record = { partition: partition.number, steward: partition.token, lane: lane.key, memory }

@@ -1,14 +1,24 @@
 import { NOT_ARMED, type Alarm } from '@secondwind/resilience'
-import { lane as lanes, laneChange, type LanePolicy, type shares } from '@secondwind/resilience/rules'
+import {
+  lane as lanes,
+  laneChange,
+  laneKind,
+  laneRecall,
+  type LanePolicy,
+  type shares,
+} from '@secondwind/resilience/rules'
 import { isInScope, type QueueScope } from '../task/control.ts'
-import { queueOf } from '../task/lane.ts'
+import { heldAtDeadline, type Shut } from '../task/held.ts'
+import { isByHand, queueKey, queueOf } from '../task/lane.ts'
 import type { HoldReason } from '../task/lane-view.ts'
-import { gatesAt, passesPauses, type Orders } from '../task/orders.ts'
+import { gatesAt, passesPauses, type Orders, type QueueGate } from '../task/orders.ts'
 import { newTrial, type Trial, type Watch } from '../task/stop-rule.ts'
-import type { Queue } from '../task/task.ts'
+import type { Settlement } from '../task/settle.ts'
+import type { ClaimedTask, HeldBack, Queue } from '../task/task.ts'
 import type { ServedPartition } from './served-partition.ts'
 import type { Openings, WaitingQueue } from './share.ts'
 import type { Steered, Steering } from './steering.ts'
+import { ShutGates } from './shut-gates.ts'
 import type { StoreTime } from './store-time.ts'
 
 /** A queue of a lane that is served here. */
@@ -28,6 +38,13 @@ interface Begun {
   readonly policyId: string
   first: number
   retry: number
+  late: number
+}
+
+/** A task that waits after a failure. */
+export interface FailedTask {
+  readonly queue: string
+  readonly dueAt: number
 }
 
 /** So many are asked for before anything is known of a queue; each answer that brings all of them doubles it. */
@@ -70,6 +87,8 @@ export class ServedLane implements Alarm {
   asked = 0
   /** Claimed, and not yet sent. */
   starting = 0
+  /** The same by what they will be paid from: it is spoken for, though only their start pays. */
+  readonly #startingOf = { first: 0, retry: 0, late: 0, byHand: 0 }
   /** Attempts under way. */
   running = 0
   /** Attempts that ended, and whose settlement has not yet been sent: the store still counts their leases. */
@@ -87,9 +106,14 @@ export class ServedLane implements Alarm {
   /** When what kept it last ended, a gate or the lack of a slot; and when the last gate opened: what waited longer did not wait for us. */
   openSince = 0
   unheldSince = 0
+  readonly shutGates: ShutGates = new ShutGates()
   /** What the store is known to remember of it, as text. */
   remembered = ''
   isWriting = false
+  /** Tasks that failed since the last answer and wait: the first answer after a silence recalls them. */
+  failed: Map<string, FailedTask> = new Map()
+  /** Those that were recalled last, and have not been sent since. */
+  recalled: Set<string> = new Set()
   /** How it does on the ways back that are watched. */
   readonly #trials = new Map<string, Trial>()
 
@@ -145,17 +169,62 @@ export class ServedLane implements Alarm {
   /** What may start beside so many that are under way. */
   openingsAt(now: number, underWay: number): Openings {
     const { policy, state, orders } = this
-    const allowed = lanes.allowance(policy, state, now, underWay)
-    const gates = gatesAt(orders.queues, policy.limit, now, scope => this.#begunIn(scope))
-    return { allowed, gates, passes: rank => passesPauses(orders, rank, now) }
+    const allowed = this.#besideStarting(lanes.allowance(policy, state, now, underWay))
+    return {
+      allowed,
+      gates: this.gatesAt(now),
+      passes: rank => passesPauses(orders, rank, now),
+      takesLast: kind => lanes.takesLast(policy, state, kind),
+    }
+  }
+
+  /** While a body is read, its attempt has not been paid for: without this, each look would claim for the same credit again. */
+  #besideStarting(allowed: lanes.Allowance): lanes.Allowance {
+    if (this.starting === 0) return allowed
+    const left = (of: laneKind.StartKind | 'byHand'): number => Math.max(0, allowed[of] - this.#startingOf[of])
+    return { ...allowed, first: left('first'), retry: left('retry'), late: left('late'), byHand: left('byHand') }
+  }
+
+  countStarting({ kind, rank }: Queue, by: 1 | -1): void {
+    this.starting += by
+    this.#startingOf[isByHand(rank) ? 'byHand' : kind] += by
+  }
+
+  /** The gates before some of its queues. */
+  gatesAt(now: number): QueueGate[] {
+    return gatesAt(this.orders.queues, this.policy.limit, now, scope => this.#begunIn(scope))
+  }
+
+  /** When the gates before this queue were shut. */
+  shutBefore(queue: Queue): readonly Shut[] {
+    return this.shutGates.of(queue, this.orders.queues)
+  }
+
+  /** Which gate held a task that comes too late. */
+  heldBack({ queue, dueAt, progress }: ClaimedTask): HeldBack | undefined {
+    return heldAtDeadline(this.shutBefore(queue), { dueAt, expiresAt: progress.expiresAt })
   }
 
   /** A task of this queue was claimed, or what was claimed has ended. */
   count({ kind, policyId }: Queue, by: 1 | -1): void {
     let begun = this.#begun.get(policyId)
-    if (begun === undefined) this.#begun.set(policyId, (begun = { policyId, first: 0, retry: 0 }))
-    begun[kind === 'first' ? 'first' : 'retry'] += by
-    if (begun.first === 0 && begun.retry === 0) this.#begun.delete(policyId)
+    if (begun === undefined) this.#begun.set(policyId, (begun = { policyId, first: 0, retry: 0, late: 0 }))
+    begun[kind] += by
+    if (begun.first + begun.retry + begun.late === 0) this.#begun.delete(policyId)
+  }
+
+  /**
+   * An attempt has ended. If its task waits now, the first answer after an outage recalls it, and the latest others. One that
+   * was just recalled keeps its own schedule this time: its wait is its policy's, and its attempts are few.
+   */
+  remember({ taskId, next }: Settlement, mayBeRecalled: boolean): void {
+    this.failed.delete(taskId)
+    const wasRecalled = this.recalled.delete(taskId)
+    if (next.status !== 'PENDING' || !mayBeRecalled || wasRecalled) return
+    this.failed.set(taskId, { queue: queueKey(next.queue), dueAt: next.dueAt })
+    if (this.failed.size <= laneRecall.MOST_RECALLED) return
+    const [oldest] = this.failed.keys()
+    if (oldest !== undefined) this.failed.delete(oldest)
   }
 
   trialOf(watch: Watch): Trial {
@@ -174,10 +243,8 @@ export class ServedLane implements Alarm {
 
   #begunIn(scope: QueueScope): number {
     let count = 0
-    for (const { policyId, first, retry } of this.#begun.values()) {
-      if (isInScope(scope, { policyId, kind: 'first' })) count += first
-      if (isInScope(scope, { policyId, kind: 'retry' })) count += retry
-    }
+    for (const { policyId, ...begun } of this.#begun.values())
+      for (const kind of laneKind.START_KINDS) if (isInScope(scope, { policyId, kind })) count += begun[kind]
     return count
   }
 

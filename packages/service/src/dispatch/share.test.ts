@@ -19,9 +19,14 @@ function waiting(kind: QueueKind, rank: Rank, dueAgoMs: number, likely = 8, poli
 const isByOperator = (rank: Rank): boolean => rank === 'urgent-by-operator'
 
 /** Without gates of single queues. */
-const open = (allowed: lanes.Allowance): Openings => ({ allowed, gates: [], passes: isByHand })
+const open = (allowed: Partial<lanes.Allowance>): Openings => ({
+  allowed: { total: 0, first: 0, retry: 0, late: 0, byHand: 0, kindHolds: {}, ...allowed },
+  gates: [],
+  passes: isByHand,
+  takesLast: () => false,
+})
 
-const allow = (total: number, retry = total): Openings => open({ total, first: total, retry })
+const allow = (total: number): Openings => open({ total, first: total, retry: total, late: total })
 
 const show = (portions: ReturnType<typeof portionsOf>): string[] =>
   portions.map(({ of, count }) => `${of.queue.rank} ${of.queue.kind} ${count}`)
@@ -57,18 +62,18 @@ describe("a lane's slots", () => {
 describe('a lane that cannot start anything', () => {
   it('is looked at again when its gate opens and its first task is due', () => {
     const hold = { reason: 'breaker-open', until: NOW + 5_000 } as const
-    const shut = open({ total: 0, first: 0, retry: 0, hold })
+    const shut = open({ hold })
     assert.deepEqual(prospectOf([waiting('first', 'normal', 100)], shut, AT), { most: 0, lookInMs: 5_000 })
     assert.deepEqual(prospectOf([waiting('first', 'normal', -9_000)], shut, AT), { most: 0, lookInMs: 9_000 })
   })
 
   it('is not looked at again by itself while only an end can change something', () => {
-    const full = open({ total: 0, first: 0, retry: 0, hold: { reason: 'concurrency' } })
+    const full = open({ hold: { reason: 'concurrency' } })
     assert.equal(prospectOf([waiting('first', 'normal', 100)], full, AT).lookInMs, Infinity)
   })
 
   it('for want of budget still starts what is new', () => {
-    const poor = open({ total: 5, first: 5, retry: 0, retryHold: { reason: 'budget', until: NOW + 1_000 } })
+    const poor = open({ total: 5, first: 5, kindHolds: { retry: { reason: 'budget', until: NOW + 1_000 } } })
     const queues = [waiting('retry', 'normal', 10 * MINUTE), waiting('first', 'normal', 1)]
     assert.deepEqual(prospectOf(queues, poor, AT), { most: 5, lookInMs: 1_000 })
     assert.deepEqual(show(portionsOf(queues, poor, 5, NOW)), ['normal first 5'])
@@ -80,22 +85,47 @@ describe('a lane that is paused', () => {
   const queues = [waiting('first', 'normal', 9_000), waiting('retry', 'urgent', 0)]
 
   it('starts what is asked for by hand, and nothing else', () => {
-    const paused = open({ total: 1, first: 0, retry: 0, byHand: { total: 1 }, hold })
+    const paused = open({ total: 1, byHand: 1, hold })
     assert.deepEqual(prospectOf(queues, paused, AT), { most: 1, lookInMs: Infinity })
     assert.deepEqual(show(portionsOf(queues, paused, 1, NOW)), ['urgent retry 1'])
   })
 
   it('keeps what was asked for by somebody who may not pass', () => {
-    const openings = { ...open({ total: 1, first: 0, retry: 0, byHand: { total: 1 }, hold }), passes: isByOperator }
+    const openings = { ...open({ total: 1, byHand: 1, hold }), passes: isByOperator }
     assert.deepEqual(prospectOf(queues, openings, AT), { most: 0, lookInMs: Infinity })
     const both = [...queues, waiting('retry', 'urgent-by-operator', 0)]
     assert.deepEqual(show(portionsOf(both, openings, 1, NOW)), ['urgent-by-operator retry 1'])
   })
 
   it('is looked at again when what keeps that one too is over', () => {
-    const byHand = { total: 0, hold: { reason: 'breaker-open', until: NOW + 700 } } as const
-    const paused = open({ total: 0, first: 0, retry: 0, byHand, hold })
+    const paused = open({ hold, byHandHold: { reason: 'retry-after', until: NOW + 700 } })
     assert.deepEqual(prospectOf(queues, paused, AT), { most: 0, lookInMs: 700 })
+  })
+})
+
+describe('a kind of attempts whose credit is used up', () => {
+  const queues = [waiting('first', 'normal', 9_000), waiting('late', 'normal', 20_000), waiting('late', 'low', 0)]
+  const poor = { total: 5, first: 5, kindHolds: { late: { reason: 'credit', until: NOW + 700 } } } as const
+
+  it('is passed over, and looked at again when its next probe may be sent', () => {
+    assert.deepEqual(prospectOf(queues, open(poor), AT), { most: 5, lookInMs: 700 })
+    assert.deepEqual(show(portionsOf(queues, open(poor), 5, NOW)), ['normal first 5'])
+  })
+
+  it('sends what is asked for by hand, one at a time', () => {
+    const openings = open({ ...poor, byHand: 1 })
+    const byHand = waiting('late', 'urgent', 0)
+    assert.deepEqual(show(portionsOf([...queues, byHand], openings, 5, NOW)), ['urgent late 1', 'normal first 4'])
+  })
+
+  it('sends a probe from either end: the task that is due longest, or the one that became due last', () => {
+    const probing = { ...open({ total: 5, late: 1 }), takesLast: (kind: QueueKind) => kind === 'late' }
+    const lates = queues.slice(1)
+    assert.deepEqual(show(portionsOf(lates, open({ total: 5, late: 1 }), 5, NOW)), ['normal late 1'])
+    assert.deepEqual(
+      portionsOf(lates, probing, 5, NOW).map(({ of, end }) => [of.queue.rank, end]),
+      [['low', 'back']],
+    )
   })
 })
 
@@ -152,18 +182,16 @@ describe('portions, whatever waits', () => {
         fc.nat(40),
         fc.array(anyGate, { maxLength: 2 }),
         (queues, total, retry, gates) => {
-          const allowed = {
-            total,
-            first: total,
-            retry: Math.min(total, retry),
-            hold: { reason: 'concurrency' } as const,
-          }
+          const some = Math.min(total, retry)
+          const allowed = { total, first: total, retry: some, late: some, hold: { reason: 'concurrency' } as const }
           const { most } = prospectOf(queues, { ...open(allowed), gates }, AT)
           const portions = portionsOf(queues, { ...open(allowed), gates }, most, NOW)
           const sum = (scope: QueueGate['scope']): number =>
             portions.reduce((count, { of, count: more }) => count + (isInScope(scope, of.queue) ? more : 0), 0)
           assert.equal(sum({}), most)
-          assert.ok(most <= total && sum({ kind: 'retry' }) <= allowed.retry)
+          assert.ok(most <= total && sum({ kind: 'retry' }) <= 2 * some)
+          for (const kind of laneKind.START_KINDS)
+            assert.ok(portions.every(({ of, count }) => of.queue.kind !== kind || count <= allowed[kind]))
           for (const { scope, room } of gates) assert.ok(sum(scope) <= room)
           for (const { of, count } of portions) assert.ok(of.dueAt <= NOW && count <= of.likely)
         },

@@ -1,8 +1,8 @@
 import type { lane as lanes } from '@secondwind/resilience/rules'
 import { isInScope } from '../task/control.ts'
-import { standingAt } from '../task/lane.ts'
+import { isByHand, standingAt } from '../task/lane.ts'
 import type { QueueGate } from '../task/orders.ts'
-import type { Queue, Rank } from '../task/task.ts'
+import type { Queue, QueueKind, Rank } from '../task/task.ts'
 
 /** A queue as far as the dispatcher knows it. */
 export interface WaitingQueue {
@@ -32,35 +32,35 @@ interface Instants {
 export interface Openings {
   readonly allowed: lanes.Allowance
   readonly gates: readonly QueueGate[]
-  /** Whether what has this rank passes a pause. */
+  /** Whether what has this rank passes a pause, and waits for no credit. */
   readonly passes: (rank: Rank) => boolean
+  /** Whether the next attempt of this kind is a probe that takes the task that became due last. */
+  readonly takesLast: (kind: QueueKind) => boolean
 }
 
 export function prospectOf(queues: Iterable<WaitingQueue>, openings: Openings, { now, storeNow }: Instants): Prospect {
   const { allowed, gates } = openings
-  const due = { first: 0, retry: 0, byHand: 0 }
   const open: WaitingQueue[] = []
   let lookInMs = Infinity
   for (const waiting of queues) {
-    const { queue, dueAt, likely } = waiting
-    const pass = passOf(openings, queue)
-    const opensInMs = Math.max(countOf(allowed, pass) > 0 ? 0 : opensIn(allowed, pass, now), gateIn(gates, queue, now))
+    const { queue, dueAt } = waiting
+    const opensInMs = Math.max(
+      roomFor(openings, queue) > 0 ? 0 : opensIn(openings, queue, now),
+      gateIn(gates, queue, now),
+    )
     const lookMs = Math.max(dueAt - storeNow, opensInMs)
     if (lookMs > 0) lookInMs = Math.min(lookInMs, lookMs)
-    else {
-      due[pass] += likely
-      if (gates.length > 0) open.push(waiting)
-    }
+    else open.push(waiting)
   }
-  // Queues behind one gate share its room: only by dividing it is seen how many there are in all.
-  if (gates.length > 0) return { most: sum(portionsOf(open, openings, allowed.total, storeNow)), lookInMs }
-  const most = PASSES.reduce((all, pass) => all + Math.min(countOf(allowed, pass), due[pass]), 0)
-  return { most: Math.min(allowed.total, most), lookInMs }
+  // Queues share the room of their kind, or of a gate: only by dividing it is seen how many there are in all.
+  return { most: sum(portionsOf(open, openings, allowed.total, storeNow)), lookInMs }
 }
 
 export interface Portion<Waiting extends WaitingQueue> {
   readonly of: Waiting
   readonly count: number
+  /** From which end of the queue: absent, from the front. */
+  readonly end?: 'back'
 }
 
 /**
@@ -73,39 +73,53 @@ export function portionsOf<Waiting extends WaitingQueue>(
   slots: number,
   storeNow: number,
 ): Portion<Waiting>[] {
-  const { allowed, gates } = openings
-  const left = { first: allowed.first, retry: allowed.retry, byHand: countOf(allowed, 'byHand') }
+  const { allowed, gates, passes } = openings
+  const left = { first: allowed.first, retry: allowed.retry, late: allowed.late }
+  let leftByHand = allowed.byHand
   const rooms = new Map(gates.map(gate => [gate, gate.room]))
   const portions: Portion<Waiting>[] = []
-  for (const waiting of [...queues].filter(({ dueAt }) => dueAt <= storeNow).toSorted(byStanding)) {
-    const pass = passOf(openings, waiting.queue)
-    const before = gates.filter(({ scope }) => isInScope(scope, waiting.queue))
-    const count = Math.min(slots, left[pass], waiting.likely, ...before.map(gate => rooms.get(gate)!))
+  for (const waiting of inOrder(
+    [...queues].filter(({ dueAt }) => dueAt <= storeNow),
+    openings,
+  )) {
+    const { queue, likely } = waiting
+    const { kind, rank } = queue
+    const before = gates.filter(({ scope }) => isInScope(scope, queue))
+    const room = left[kind] + (passes(rank) ? leftByHand : 0)
+    const count = Math.min(slots, room, likely, ...before.map(gate => rooms.get(gate)!))
     if (count <= 0) continue
     slots -= count
-    left[pass] -= count
+    const byHand = Math.max(0, count - left[kind])
+    left[kind] -= count - byHand
+    leftByHand -= byHand
     for (const gate of before) rooms.set(gate, rooms.get(gate)! - count)
-    portions.push({ of: waiting, count })
+    portions.push({ of: waiting, count, ...(isFromBack(openings, queue) && { end: 'back' }) })
   }
   return portions
 }
 
-const PASSES = ['first', 'retry', 'byHand'] as const
-
-type Pass = (typeof PASSES)[number]
-
-/** As what a queue's tasks may start: in a pause, those that were asked for by hand alone. */
-function passOf({ allowed, passes }: Openings, { rank, kind }: Queue): Pass {
-  return allowed.byHand !== undefined && passes(rank) ? 'byHand' : kind === 'first' ? 'first' : 'retry'
+/** A probe of the last task looks for it in the queue whose first task became due last. */
+function inOrder<Waiting extends WaitingQueue>(due: readonly Waiting[], openings: Openings): Waiting[] {
+  const sorted = due.toSorted(byStanding)
+  if (!sorted.some(({ queue }) => isFromBack(openings, queue))) return sorted
+  const [front, back] = [false, true].map(isBack =>
+    sorted.filter(({ queue }) => isFromBack(openings, queue) === isBack),
+  )
+  return [...front!, ...back!.toReversed()]
 }
 
-function countOf(allowed: lanes.Allowance, pass: Pass): number {
-  return pass === 'byHand' ? (allowed.byHand?.total ?? 0) : allowed[pass]
+function isFromBack({ takesLast }: Openings, { kind, rank }: Queue): boolean {
+  return takesLast(kind) && !isByHand(rank)
 }
 
-function opensIn({ hold, retryHold, byHand }: lanes.Allowance, pass: Pass, now: number): number {
-  if (pass === 'byHand') return waitUntil(byHand?.hold?.until, now)
-  return waitUntil((hold ?? (pass === 'retry' ? retryHold : undefined))?.until, now)
+function roomFor({ allowed, passes }: Openings, { kind, rank }: Queue): number {
+  return allowed[kind] + (passes(rank) ? allowed.byHand : 0)
+}
+
+function opensIn({ allowed, passes }: Openings, { kind, rank }: Queue, now: number): number {
+  const { hold, byHandHold, kindHolds } = allowed
+  const shut = hold?.reason === 'paused' && passes(rank) ? byHandHold : (hold ?? kindHolds[kind])
+  return waitUntil(shut?.until, now)
 }
 
 function gateIn(gates: readonly QueueGate[], queue: Queue, now: number): number {

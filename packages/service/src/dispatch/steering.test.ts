@@ -118,7 +118,7 @@ describe('a kill switch', () => {
 
   it('at retries-off lets first attempts go on and holds retries, which come back by a ramp of their own', async () => {
     let behaviour = DOWN
-    const lanes = { limit: 50, breaker: { window: 'consecutive', consecutiveFailures: 1e6 } } as const
+    const lanes = { limit: 50, credit: { most: { first: 100 } } } as const
     const budget = { kind: 'rate', perSecond: 1e6, burst: 1e6 } as const
     const { world, dispatcher, control, sentAt, startedAt } = await setting({
       behaviourOf: () => behaviour,
@@ -130,8 +130,9 @@ describe('a kill switch', () => {
     await world.enqueueMany(40)
     await world.clock.advance(10_000)
     assert.equal(sentAt().length, 40, 'each once')
-    const { hold, retryHold } = dispatcher.view(LANE)!
-    const { controlId, ...words } = retryHold!
+    const { hold, kindHolds } = dispatcher.view(LANE)!
+    const { controlId, ...words } = kindHolds!.retry!
+    assert.deepEqual(kindHolds?.late?.reason, 'kill-switch')
     assert.equal(typeof controlId, 'string', 'whoever is held can say which one to end')
     assert.deepEqual(
       [hold, words],
@@ -273,7 +274,7 @@ describe('what is ordered for every tenant', () => {
   })
 
   it('is not stopped by one tenant’s own failures: that one is held alone, until the way back is over', async () => {
-    const lanes = { breaker: { window: 'consecutive', consecutiveFailures: 1e6 } } as const
+    const lanes = { credit: { most: { first: 1_000, retry: 1_000, late: 1_000 } } } as const
     const { world, dispatcher, by, startedAt, setForAll } = await setting({
       behaviourOf: () => ({ ...GOOD, ms: 2_000 }),
       lanes,
@@ -296,7 +297,7 @@ describe('what is ordered for every tenant', () => {
   })
 
   it('is not stopped by the only tenant that sends, where another has had tasks: that one may be about to', async () => {
-    const lanes = { breaker: { window: 'consecutive', consecutiveFailures: 1e6 } } as const
+    const lanes = { credit: { most: { first: 1_000, retry: 1_000, late: 1_000 } } } as const
     const { world, dispatcher, by, setForAll } = await setting({ behaviourOf: () => ({ ...GOOD, ms: 2_000 }), lanes })
     const rule = { rampMs: 60_000, stopOnFailureRate: 0.5, overLast: 4 }
     await world.enqueueMany(1, { tenant: 'globex' })
@@ -313,7 +314,7 @@ describe('what is ordered for every tenant', () => {
   })
 
   it('is paused again for every tenant when the way back goes wrong for most, or for the only one', async () => {
-    const lanes = { breaker: { window: 'consecutive', consecutiveFailures: 1e6 } } as const
+    const lanes = { credit: { most: { first: 1_000, retry: 1_000, late: 1_000 } } } as const
     const { world, dispatcher, by, setForAll } = await setting({ behaviourOf: () => DOWN, lanes })
     const rule = { rampMs: 60_000, stopOnFailureRate: 0.5, overLast: 4 }
     await setForAll({ resumed: { ...by, ...rule, isByOperator: true } })
@@ -336,7 +337,7 @@ describe('a destination that is resumed under a stop rule', () => {
   const rule = { rampMs: 60_000, stopOnFailureRate: 0.5, overLast: 4 }
 
   it('is paused again when too many of its attempts fail, by nobody but the service itself', async () => {
-    const lanes = { breaker: { window: 'consecutive', consecutiveFailures: 1e6 } } as const
+    const lanes = { credit: { most: { first: 1_000, retry: 1_000, late: 1_000 } } } as const
     const { world, dispatcher, by, set, sentAt, warnings } = await setting({ behaviourOf: () => DOWN, lanes })
     await set({ name: 'payments', resumed: { ...by, ...rule } })
     await world.clock.advance(1_100)
@@ -356,7 +357,7 @@ describe('a destination that is resumed under a stop rule', () => {
   })
 
   it('by its own time is judged by the rule that the pause was given', async () => {
-    const lanes = { breaker: { window: 'consecutive', consecutiveFailures: 1e6 } } as const
+    const lanes = { credit: { most: { first: 1_000, retry: 1_000, late: 1_000 } } } as const
     const { world, by, startedAt, set, sentAt } = await setting({ behaviourOf: () => DOWN, lanes })
     await set({ paused: { ...by, until: startedAt + 5_000, ...rule } })
     await world.clock.advance(1_100)
@@ -368,7 +369,7 @@ describe('a destination that is resumed under a stop rule', () => {
   })
 
   it('is judged after a kill switch, too, and paused by itself alone', async () => {
-    const lanes = { breaker: { window: 'consecutive', consecutiveFailures: 1e6 } } as const
+    const lanes = { credit: { most: { first: 1_000, retry: 1_000, late: 1_000 } } } as const
     const { world, startedAt, control, sentAt } = await setting({ behaviourOf: () => DOWN, lanes })
     await control({ expiresAt: startedAt + 5_000, ...rule })
     await world.clock.advance(1_100)

@@ -8,8 +8,14 @@
  *     every tenant, it is stopped for all when it fails for most of them, or for the only one that has tasks there; until then
  *     whoever it fails for is held alone.
  */
-import { breaker, withLaneDefaults, type LaneInput, type LanePolicy } from '@secondwind/resilience/rules'
-import type { Outcome } from '@secondwind/resilience'
+import {
+  creditOver,
+  laneCredit,
+  withLaneDefaults,
+  type lane as lanes,
+  type LaneInput,
+  type LanePolicy,
+} from '@secondwind/resilience/rules'
 import { isSameConcern, StandingOrders, type Concerning } from '../steering/standing-orders.ts'
 import { isInScope } from '../task/control.ts'
 import {
@@ -119,15 +125,14 @@ export class Steering {
   }
 
   /** An attempt of the lane has ended: one of those by which its ways back are judged. */
-  saw(lane: ServedLane, queue: Queue, outcome: Outcome, durationMs: number): void {
+  saw(lane: ServedLane, queue: Queue, { outcome, status }: lanes.EndedCall): void {
     const { watches } = lane.orders
     if (watches.length === 0) return
     const now = this.#options.ports.time.now()
-    const result = breaker.resultOf(lane.policy.breaker, outcome, durationMs)
-    if (result === 'ignored') return
+    if (outcome.kind === 'failure' && outcome.fault === 'ignored') return
+    const hasFailed = !laneCredit.isAnswer(outcome, status)
     for (const watch of watches) {
       if (!isWatched(watch, now) || !isInScope(watch.scope, queue)) continue
-      const hasFailed = result === 'failed'
       if (watch.isForAll) void this.#sawForAll(lane.key, watch, hasFailed)
       else if (seeAttempt(watch, lane.trialOf(watch), hasFailed)) {
         lane.endTrial(watch)
@@ -200,5 +205,5 @@ function withOrders(policy: LanePolicy, orders: Orders): LanePolicy {
 
 function overlaid(usual: LaneInput, limits: DestinationLimits): LaneInput {
   const own = laneInputOf(limits)
-  return { ...usual, ...own, ...(own.breaker !== undefined && { breaker: { ...usual.breaker, ...own.breaker } }) }
+  return { ...usual, ...own, ...(own.credit !== undefined && { credit: creditOver(usual.credit, own.credit) }) }
 }

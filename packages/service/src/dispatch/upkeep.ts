@@ -113,10 +113,10 @@ export class Upkeep {
     const { calls, store } = this.#options.ports
     const { partition, lane, queue, cursor } = walk
     if (partition.phase !== 'serving') return 0
+    const shut = partition.lanes.get(lane)?.shutBefore(queueOf(queue)) ?? []
     const place = { partition: partition.number, steward: partition.token, lane, queue }
-    const answer = await calls.ask(() =>
-      store.expire({ ...place, limit: MOST_LOOKS, ...(cursor !== undefined && { cursor }) }),
-    )
+    const ask = { ...place, limit: MOST_LOOKS, ...(cursor !== undefined && { cursor }), shut }
+    const answer = await calls.ask(() => store.expire(ask))
     if (answer === undefined) return 0
     if (answer.nextCursor !== undefined) this.#walks.set(name, { ...walk, cursor: answer.nextCursor })
     for (const taskId of answer.expired) await this.#tellExpired(taskId, walk)

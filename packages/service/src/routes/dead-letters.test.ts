@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import type { Cause } from '@secondwind/client'
 import { describe, it } from 'vitest'
-import { attempt, refusalOf, serve, TASK, type Served } from './api.test-kit.ts'
+import { expire } from '../task/settle.ts'
+import { attempt, claim, refusalOf, serve, TASK, type Served } from './api.test-kit.ts'
 
 const REFUSED = { outcome: { kind: 'failure', fault: 'permanent' }, errorMessage: 'no such account' } as const
 
@@ -45,6 +47,28 @@ describe('GET /dead-letters', () => {
     assert.equal(await countOf('group=none&destination=https%3A%2F%2Fapi.example'), 3)
     const { items } = (await ask('GET', '/dead-letters?group=none&limit=1')).json
     assert.deepEqual([items[0].status, items[0].reason], ['EXHAUSTED', 'permanent'])
+  })
+
+  it('groups apart those that a gate held until their deadline, and names the gate; each says since when', async () => {
+    const served = await serve()
+    const { ask, store, clock } = served
+    for (const by of [undefined, 'paused', 'paused'] as const) {
+      const { taskId } = (await ask('POST', '/retry-tasks', { body: TASK })).json
+      const task = await claim(served, taskId)
+      await store.settle([expire(task, by && { by, since: task.dueAt })])
+    }
+    const { items } = (await ask('GET', '/dead-letters')).json
+    assert.deepEqual(
+      items.map(({ reason, heldBy, count }: Cause) => [reason, heldBy, count]),
+      [
+        ['deadline', 'paused', 2],
+        ['deadline', undefined, 1],
+      ],
+    )
+    const [held] = (await ask('GET', `/dead-letters?causeId=${items[0].causeId}`)).json.items
+    assert.deepEqual([held.reason, held.heldBy, held.heldSince], ['deadline', 'paused', clock.now()])
+    const { explanation } = (await ask('GET', `/retry-tasks/${held.taskId}/explain`)).json
+    assert.match(explanation, /for its deadline, .* and https:\/\/api\.example was paused\.$/)
   })
 
   it('no longer has what was replayed', async () => {

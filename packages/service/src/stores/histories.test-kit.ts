@@ -22,7 +22,15 @@ import {
   type Item,
   type Step,
 } from './conformance/steps.test-kit.ts'
-import { giveUp, giveUpUnsent, newTask, nextGeneration, retryAt, succeed } from './conformance/tasks.test-kit.ts'
+import {
+  expireHeld,
+  giveUp,
+  giveUpUnsent,
+  newTask,
+  nextGeneration,
+  retryAt,
+  succeed,
+} from './conformance/tasks.test-kit.ts'
 import type { Ask, Operating, QueueHead, TaskStore } from './task-store.ts'
 
 export interface HistoryOptions {
@@ -323,10 +331,11 @@ class History {
       await this.#both(async store => (await store.leasesOf({ partition, token })).taskIds.toSorted())
   }
 
-  async #expire({ partition: at, queue, limit }: Extract<Step, { kind: 'expire' }>): Promise<void> {
+  async #expire({ partition: at, queue, limit, heldBy }: Extract<Step, { kind: 'expire' }>): Promise<void> {
     const partition = PARTITIONS[at]!
     const { lane, queue: name } = askFor(await this.#heads(partition), { queue, count: 0, limit: 0, end: 'front' })
-    const ask = { partition, steward: this.#steward(partition, false), lane, queue: name }
+    const shut = heldBy === 'none' ? [] : [{ by: heldBy, since: 0, until: await this.#now() }]
+    const ask = { partition, steward: this.#steward(partition, false), lane, queue: name, shut }
     await this.#both(store =>
       everything(async page => {
         const { expired, nextCursor } = await store.expire({ ...ask, ...page })
@@ -461,6 +470,8 @@ const ERRORS: readonly AttemptEnd[] = [
   { outcome: 'permanent', responseStatus: 410 },
 ]
 
+const GATES = ['credit', 'paused'] as const
+
 function settlementOf(task: ClaimedTask, { result, error, delayMs }: EndStep, now: number): Settlement {
   switch (result) {
     case 'success':
@@ -470,6 +481,6 @@ function settlementOf(task: ClaimedTask, { result, error, delayMs }: EndStep, no
     case 'dead':
       return giveUp(task, error === 2 ? 'permanent' : 'attempts', ERRORS[error])
     case 'unsent':
-      return giveUpUnsent(task)
+      return error === 0 ? giveUpUnsent(task) : expireHeld(task, { by: GATES[error - 1]!, since: task.dueAt })
   }
 }

@@ -1,5 +1,6 @@
 /** What can be read from a store: pages of tasks, attempts, causes, counters and policies. */
 import type { GiveUpReason, RetryPolicy } from '@secondwind/resilience'
+import type { GateReason } from '../task/lane-view.ts'
 import type { TaskStatus } from '../task/task.ts'
 import type { AuditLine } from './operator-records.ts'
 
@@ -58,6 +59,8 @@ export interface Cause {
   readonly tenant: string
   readonly destination: string
   readonly reason: GiveUpReason
+  /** The gate that held them until their deadline. */
+  readonly heldBy?: GateReason
   readonly responseStatus?: number
   readonly errorCode?: string
   /** Of one of them. */

@@ -17,6 +17,7 @@
  */
 import type { NewTask } from '../task/accept.ts'
 import type { BacklogLimits, FullScope } from '../task/backlog.ts'
+import type { Shut } from '../task/held.ts'
 import type { Settlement } from '../task/settle.ts'
 import type { AttemptRow, ClaimedTask, Task, TaskStatus } from '../task/task.ts'
 import type { BodyStoring } from './body-records.ts'
@@ -238,13 +239,12 @@ export interface AskedHead {
   readonly dueAt: number | null
 }
 
-export interface Expire {
-  readonly partition: number
+export interface Expire extends PartitionPage {
   readonly steward: string
   readonly lane: string
   readonly queue: string
-  readonly limit: number
-  readonly cursor?: string
+  /** When gates before this queue were shut: kept with each task that one of them held. */
+  readonly shut?: readonly Shut[]
 }
 
 export interface Remember {

@@ -43,18 +43,20 @@ describe('a fingerprint', () => {
 })
 
 describe('a cause', () => {
-  it('is another for each tenant, destination, reason, status, code and message', () => {
+  it('is another for each tenant, destination, reason, gate, status, code and message', () => {
     const { lastAttempt } = DEATH
     const others: Death[] = [
       { ...DEATH, tenant: 'other' },
       { ...DEATH, destination: 'https://other.example' },
       { ...DEATH, reason: 'deadline' },
+      { ...DEATH, reason: 'deadline', held: { by: 'credit' } },
+      { ...DEATH, reason: 'deadline', held: { by: 'paused' } },
       { ...DEATH, lastAttempt: { ...lastAttempt!, responseStatus: 502 } },
       { ...DEATH, lastAttempt: { ...lastAttempt!, errorCode: 'reset' } },
       { ...DEATH, lastAttempt: { ...lastAttempt!, errorMessage: 'gone' } },
       { ...DEATH, lastAttempt: undefined },
     ]
-    assert.equal(new Set([DEATH, ...others].map(causeText)).size, 8)
+    assert.equal(new Set([DEATH, ...others].map(causeText)).size, 10)
   })
 
   it('is not told by the numbers in its message, nor by the kind of failure', () => {

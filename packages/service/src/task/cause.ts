@@ -1,18 +1,20 @@
 import type { GiveUpReason } from '@secondwind/resilience'
 import type { Lane } from './lane.ts'
-import type { AttemptEnd } from './task.ts'
+import type { AttemptEnd, HeldBack } from './task.ts'
 
 /** What a dead letter died of. */
 export interface Death extends Lane {
   readonly reason: GiveUpReason
+  /** Since when differs from task to task. */
+  readonly held?: Pick<HeldBack, 'by'> | undefined
   readonly lastAttempt?: Partial<AttemptEnd> | undefined
 }
 
 /** The same text for tasks that died of the same thing, in every store and version; its hash is the name of the cause. */
-export function causeText({ tenant, destination, reason, lastAttempt }: Death): string {
+export function causeText({ tenant, destination, reason, held, lastAttempt }: Death): string {
   const { responseStatus = null, errorCode = null, errorMessage = '' } = lastAttempt ?? {}
   const parts = [tenant, destination, reason, responseStatus, errorCode, fingerprintOf(errorMessage)]
-  return JSON.stringify(parts)
+  return JSON.stringify(held === undefined ? parts : [...parts, held.by])
 }
 
 /** What a message begins with tells causes apart; a page of HTML behind it does not. */

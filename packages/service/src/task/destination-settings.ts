@@ -2,7 +2,7 @@ import type { LaneInput } from '@secondwind/resilience/rules'
 import { WATCHED_RAMP_MS } from './stop-rule.ts'
 
 /**
- * What was set for one destination: by a tenant for itself, or by whoever runs the service for every tenant; each part with
+ * What was set for one destination: by a tenant for itself, or by an operator for every tenant; each part with
  * who set it, and when. Where there are both, both hold. Plain JSON.
  */
 export interface DestinationSettings {
@@ -19,7 +19,7 @@ export interface DestinationSettings {
 }
 
 /** Instead of what every destination has; what is left out stays as it is for all. */
-export interface DestinationLimits extends Pick<LaneInput, 'breaker' | 'budget' | 'rateLimit'> {
+export interface DestinationLimits extends Pick<LaneInput, 'credit' | 'budget' | 'rateLimit'> {
   /** Requests under way at once. */
   readonly concurrency?: number
 }
@@ -33,7 +33,7 @@ export interface Standing {
 export interface SetBy {
   readonly since: number
   readonly by: string
-  /** Whoever runs the service has set it: no tenant takes it back. */
+  /** An operator has set it: no tenant takes it back. */
   readonly isByOperator?: true
   readonly reason?: string
 }
@@ -50,7 +50,7 @@ export interface ComingBack extends Partial<StopRule> {
   readonly rampMs?: number
 }
 
-/** `auto`: it judges for itself again, by a ramp from then on. */
+/** `auto`: it opens and closes by itself again, by a ramp from then on. */
 export interface Forced extends SetBy {
   readonly breaker: 'open' | 'closed' | 'auto'
 }
@@ -87,9 +87,9 @@ function isUnderWay({ since, rampMs }: Resumed, now: number): boolean {
   return now < since + (rampMs ?? WATCHED_RAMP_MS)
 }
 
-/** Whoever runs the service has said how the breaker judges: no tenant holds it closed. */
-export function breakerOrder({ all, own }: Standing): SetBy | undefined {
-  return [all, own].find(settings => settings?.limits?.breaker !== undefined && settings.limitsBy?.isByOperator)
+/** An operator has set the credit of this lane: a tenant that held its breaker closed would be free of that limit. */
+export function creditOrder({ all, own }: Standing): SetBy | undefined {
+  return [all, own].find(settings => settings?.limits?.credit !== undefined && settings.limitsBy?.isByOperator)
     ?.limitsBy
 }
 

@@ -1,6 +1,6 @@
 import type { Queue, QueueKind, Rank } from './task.ts'
 
-/** A lane is tenant × destination; breaker, budget, rate and limits are each lane's own. */
+/** A lane is tenant × destination; credit, budget, rate and limits are each lane's own. */
 export interface Lane {
   readonly tenant: string
   readonly destination: string

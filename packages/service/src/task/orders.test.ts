@@ -210,9 +210,9 @@ describe("a destination's settings", () => {
     assert.equal(ordersOf(closed!, {}).lane.forced, 'closed')
   })
 
-  it('is a breaker that a tenant holds open and not closed, once whoever runs the service has set it', () => {
+  it('is a breaker that a tenant holds open and not closed, once an operator has set its credit', () => {
     const byOperator = { ...by, isByOperator: true } as const
-    const ordered = { limits: { breaker: { openMs: 1 } }, limitsBy: byOperator }
+    const ordered = { limits: { credit: { probeMinMs: 5_000 } }, limitsBy: byOperator }
     const [open, closed] = (['open', 'closed'] as const).map(breaker => ({ forced: { ...by, breaker } }))
     for (const [all, own, forced] of [
       [ordered, closed, undefined],
@@ -220,7 +220,7 @@ describe("a destination's settings", () => {
       [{}, { ...ordered, ...closed }, undefined],
       [{ ...ordered, forced: { ...byOperator, breaker: 'closed' } }, {}, 'closed'],
       [{ ...ordered, limits: { concurrency: 1 } }, closed, 'closed'],
-      [{}, { limits: { breaker: { openMs: 1 } }, limitsBy: by, ...closed }, 'closed'],
+      [{}, { limits: { credit: { probeMinMs: 5_000 } }, limitsBy: by, ...closed }, 'closed'],
     ] as const)
       assert.equal(ordersFor(LANE, [], { all, own: own! }).lane.forced, forced)
   })

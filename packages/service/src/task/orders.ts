@@ -1,12 +1,12 @@
 /**
  * What operators' controls and settings come to for one lane: instants alone, and no clock. Of controls that mean the same
- * queues, and of pauses, the one that lasts longest holds; from then on the ramps of all of them do: nobody covers another's
+ * queues, and of pauses, the one that lasts longest holds; from then on the ramps of all of them do: no order covers another's
  * way back by an order that ends later.
  */
 import { laneOrders, ramp } from '@secondwind/resilience/rules'
 import { endOf, isInScope, queuesOf, reaches, type Control, type QueueScope } from './control.ts'
 import {
-  breakerOrder,
+  creditOrder,
   type ComingBack,
   type DestinationSettings,
   type Paused,
@@ -91,9 +91,9 @@ function rampsOf({ resumed, forced }: DestinationSettings): ramp.Ramp[] {
   ]
 }
 
-/** Whoever holds it open is obeyed first; a tenant holds none closed that whoever runs the service has set. */
+/** An order to hold it open comes first. A tenant cannot hold it closed where an operator has set the credit. */
 function forcedBy(standing: Required<Standing>): 'open' | 'closed' | undefined {
-  const isOrdered = breakerOrder(standing) !== undefined
+  const isOrdered = creditOrder(standing) !== undefined
   const words = [standing.all, standing.own].flatMap(({ forced }) =>
     forced === undefined || (isOrdered && forced.breaker === 'closed' && !forced.isByOperator) ? [] : forced.breaker,
   )
@@ -168,7 +168,7 @@ export function gatesAt(
   })
 }
 
-/** What somebody asked for by hand passes a pause; what a tenant asked for, whenever that was, none of an operator. */
+/** An attempt that was asked for by hand passes a pause; one that a tenant asked for passes no pause of an operator. */
 export function passesPauses({ pauses }: Orders, rank: Rank, now: number): boolean {
   if (rank !== 'urgent') return isByHand(rank)
   return !pauses.some(pause => pause.isByOperator && now < endOfPause(pause))

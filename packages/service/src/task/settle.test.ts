@@ -165,6 +165,8 @@ describe('a task that is not sent', () => {
     const fence = { taskId: task.taskId, token: 'my call' }
     const next = { status: 'EXHAUSTED', progress: task.progress }
     assert.deepEqual(expire(task), { ...fence, next: { ...next, reason: 'deadline' } })
+    const held = { by: 'credit', since: NOW } as const
+    assert.deepEqual(expire(task, held), { ...fence, next: { ...next, reason: 'deadline', held } })
     assert.deepEqual(abandon(task, 'body-missing'), { ...fence, next: { ...next, reason: 'body-missing' } })
   })
 })

@@ -1,7 +1,7 @@
 import { decide, type GiveUpReason, type Outcome, type RetryPolicy, type Moment } from '@secondwind/resilience'
 import { laneKind } from '@secondwind/resilience/rules'
 import { isByHand } from './lane.ts'
-import type { AttemptEnd, AttemptRow, CapturedResponse, ClaimedTask, Progress, Queue } from './task.ts'
+import type { AttemptEnd, AttemptRow, CapturedResponse, ClaimedTask, HeldBack, Progress, Queue } from './task.ts'
 
 /** What came of one attempt. */
 export interface AttemptResult extends Omit<AttemptEnd, 'outcome'> {
@@ -23,7 +23,13 @@ export interface Settlement {
 export type Next =
   | { readonly status: 'PENDING'; readonly dueAt: number; readonly queue: Queue; readonly progress: Progress }
   | { readonly status: 'SUCCEEDED'; readonly progress: Progress }
-  | { readonly status: 'EXHAUSTED'; readonly reason: GiveUpReason; readonly progress: Progress }
+  | {
+      readonly status: 'EXHAUSTED'
+      readonly reason: GiveUpReason
+      /** A gate held it until its deadline. */
+      readonly held?: HeldBack
+      readonly progress: Progress
+    }
 
 /** A request that takes its sender down five times in a row will do so again. */
 const MOST_LOST = 5
@@ -46,9 +52,10 @@ export function settle(task: ClaimedTask, policy: RetryPolicy, result: AttemptRe
   }
 }
 
-/** The end of a task whose deadline passed before it could be sent. */
-export function expire({ taskId, lease, progress }: ClaimedTask): Settlement {
-  return { taskId, token: lease.token, next: exhausted('deadline', progress) }
+/** The end of a task whose deadline passed before it could be sent; `held` where a gate held it until then. */
+export function expire({ taskId, lease, progress }: ClaimedTask, held?: HeldBack): Settlement {
+  const next = { ...exhausted('deadline', progress), ...(held !== undefined && { held }) }
+  return { taskId, token: lease.token, next }
 }
 
 /** The end of a claim that nothing was sent under, by nobody's fault but ours: the task stands where it stood. */
@@ -93,7 +100,7 @@ function nextOf(task: ClaimedTask, progress: Progress, decision: ReturnType<type
   }
 }
 
-function exhausted(reason: GiveUpReason, progress: Progress): Next {
+function exhausted(reason: GiveUpReason, progress: Progress): Extract<Next, { readonly status: 'EXHAUSTED' }> {
   return { status: 'EXHAUSTED', reason, progress }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
-import { breaker, checkLane, DEFAULT_LANE, withLaneDefaults } from '@secondwind/resilience/rules'
+import { checkLane, DEFAULT_LANE, laneKind, withLaneDefaults } from '@secondwind/resilience/rules'
 import { laneInputOf, type DestinationLimits } from './destination-settings.ts'
 import { strictest } from './strictest.ts'
 
@@ -23,59 +23,35 @@ describe('the strictest of two limits', () => {
     assert.deepEqual(both, { rateLimit: { perSecond: 5, burst: 5 } })
   })
 
-  it('has a breaker that opens earlier and longer; what is judged is what the first one judges', () => {
-    const first = { windowCalls: 10, window: 'count', failureRate: 0.5, openMs: 700_000 } as const
-    const second = { windowCalls: 1_000, minCalls: 500, failureRate: 0.2, maxOpenMs: 600_000 } as const
-    const alone = withLaneDefaults({ breaker: first }).breaker
-    const expected = { ...alone, failureRate: 0.2, maxOpenMs: 700_000 }
-    assert.deepEqual(strictest({ breaker: first }, { breaker: second })!.breaker, expected)
-  })
-
-  it('has the breaker of every lane where the first one, who has set a part of it, says nothing', () => {
-    const undone = { failureRate: 1, minCalls: 1e9, openMs: 1, maxOpenMs: 1, probes: 1, slowCallMs: 9_000 }
-    const both = strictest({ breaker: { windowMs: 10_000 } }, { breaker: undone })!.breaker
-    assert.deepEqual(both, { ...DEFAULT_LANE.breaker, windowMs: 10_000, slowCallMs: 9_000 })
-    const usual = { breaker: { minCalls: 7, failureRate: 0.1 } }
-    const { minCalls, failureRate } = strictest({ breaker: {} }, { breaker: undone }, usual)!.breaker!
-    assert.deepEqual([minCalls, failureRate], [7, 0.1])
-  })
-
-  it('has a breaker that is open whenever the first one’s would be, whatever comes', () => {
-    const part = <Value>(of: fc.Arbitrary<Value>) => fc.option(of, { nil: undefined })
-    const anyBreaker = fc
-      .record({
-        window: part(fc.constantFrom('time' as const, 'count' as const, 'consecutive' as const)),
-        windowMs: part(fc.integer({ min: 100, max: 60_000 })),
-        windowCalls: part(fc.integer({ min: 2, max: 30 })),
-        minCalls: part(fc.integer({ min: 2, max: 30 })),
-        consecutiveFailures: part(fc.integer({ min: 1, max: 8 })),
-        failureRate: part(fc.double({ min: 0.001, max: 1, noNaN: true })),
-        slowCallMs: part(fc.integer({ min: 1, max: 20 })),
-        slowCallRate: part(fc.double({ min: 0.001, max: 1, noNaN: true })),
-      })
-      .map(given => Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)))
-      .filter(given => checkLane({ breaker: given }).length === 0)
-    const call = fc.record({
-      afterMs: fc.integer({ min: 0, max: 5_000 }),
-      durationMs: fc.integer({ max: 20, min: 0 }),
-      isFailed: fc.boolean(),
+  it('has the smaller credit of each kind, and the longer waits between probes', () => {
+    const first = { most: { first: 10, retry: 90 }, probeShare: 0.1, probeMinMs: 2_000, probeMaxMs: 10_000 }
+    const second = {
+      most: { first: 15, retry: 30, late: 5 },
+      perAnswer: { late: 1 },
+      probeShare: 0.2,
+      probeMaxMs: 5_000,
+    }
+    assert.deepEqual(strictest({ credit: first }, { credit: second })!.credit, {
+      most: { first: 10, retry: 30, late: 5 },
+      perAnswer: { first: 3, retry: 4, late: 1 },
+      probeShare: 0.2,
+      probeMinMs: 2_000,
+      probeMaxMs: 10_000,
     })
-    fc.assert(
-      fc.property(anyBreaker, anyBreaker, fc.array(call, { maxLength: 60 }), (first, second, calls) => {
-        const alone = withLaneDefaults({ breaker: first }).breaker
-        const both = withLaneDefaults(strictest({ breaker: first }, { breaker: second })!).breaker
-        const states = [alone, both].map(policy => ({ policy, state: breaker.closedBreaker(policy, 0) }))
-        let now = 0
-        for (const { afterMs, durationMs, isFailed } of calls) {
-          now += afterMs
-          const outcome = isFailed ? ({ kind: 'failure', fault: 'transient' } as const) : ({ kind: 'success' } as const)
-          for (const { policy, state } of states)
-            breaker.record(policy, state, { generation: 0 }, breaker.resultOf(policy, outcome, durationMs), now)
-          const [isOpen, isOpenForBoth] = states.map(({ state }) => state.phase.kind === 'open')
-          assert.ok(!isOpen || isOpenForBoth)
-        }
-      }),
-    )
+  })
+
+  it('has a longest wait between probes that is no shorter than the least one', () => {
+    const { probeMinMs, probeMaxMs } = strictest({ credit: {} }, { credit: { probeMinMs: 90_000 } })!.credit!
+    assert.deepEqual([probeMinMs, probeMaxMs], [90_000, 90_000])
+  })
+
+  it('has the credit of every lane where the first one, who has set a part of it, says nothing', () => {
+    const undone = { most: { first: 1e6, late: 1e6 }, perAnswer: { first: 1e6 }, probeMinMs: 100, probeMaxMs: 100 }
+    const both = strictest({ credit: { most: { first: 30 } } }, { credit: undone })!.credit
+    assert.deepEqual(both, { ...DEFAULT_LANE.credit, most: { ...DEFAULT_LANE.credit.most, first: 30 } })
+    const usual = { credit: { most: { retry: 7 }, probeMinMs: 3_000 } }
+    const { most, probeMinMs } = strictest({ credit: {} }, { credit: undone }, usual)!.credit!
+    assert.deepEqual([most?.retry, probeMinMs], [7, 3_000])
   })
 
   it('has the smaller budget of one kind, and of two kinds the first', () => {
@@ -86,8 +62,10 @@ describe('the strictest of two limits', () => {
     assert.deepEqual(strictest({ budget: rate }, { budget: { ...rate, burst: 2 } })!.budget, { ...rate, burst: 2 })
   })
 
-  it('can be obeyed, and never allows more at once, a second or of retries than either', () => {
+  it('can be obeyed, and never allows more at once, a second, without an answer or between probes than either', () => {
     const optional = <Value>(of: fc.Arbitrary<Value>) => fc.option(of, { nil: undefined })
+    const count = fc.integer({ min: 1, max: 100 })
+    const perKind = fc.record({ first: count, retry: count, late: count }, { requiredKeys: [] })
     const anyLimits = fc
       .record({
         concurrency: optional(fc.integer({ min: 1, max: 100 })),
@@ -96,15 +74,17 @@ describe('the strictest of two limits', () => {
             .record({ perSecond: fc.integer({ min: 1, max: 100 }), burst: optional(fc.integer({ min: 1, max: 100 })) })
             .map(({ perSecond, burst }) => ({ perSecond, ...(burst !== undefined && { burst }) })),
         ),
-        breaker: optional(
-          fc
-            .record({
-              window: optional(fc.constantFrom('time' as const, 'count' as const, 'consecutive' as const)),
-              windowCalls: optional(fc.integer({ min: 20, max: 50 })),
-              failureRate: optional(fc.integer({ min: 1, max: 10 }).map(tenths => tenths / 10)),
-              openMs: optional(fc.integer({ min: 1, max: 900_000 })),
-            })
-            .map(given => Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))),
+        credit: optional(
+          fc.record(
+            {
+              most: perKind,
+              perAnswer: perKind,
+              probeShare: fc.integer({ min: 1, max: 100 }).map(hundredths => hundredths / 100),
+              probeMinMs: fc.integer({ min: 100, max: 90_000 }),
+              probeMaxMs: fc.integer({ min: 100, max: 90_000 }),
+            },
+            { requiredKeys: [] },
+          ),
         ),
       })
       .map(given => Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)))
@@ -117,8 +97,11 @@ describe('the strictest of two limits', () => {
         for (const one of [first, second]) {
           assert.ok(one.concurrency === undefined || lane.limit <= one.concurrency)
           assert.ok(one.rateLimit === undefined || lane.rateLimit!.perSecond <= one.rateLimit.perSecond)
-          assert.ok(one.breaker?.failureRate === undefined || lane.breaker.failureRate <= one.breaker.failureRate)
-          assert.ok(one.breaker?.openMs === undefined || lane.breaker.openMs >= one.breaker.openMs)
+          for (const kind of laneKind.START_KINDS)
+            for (const part of ['most', 'perAnswer'] as const)
+              assert.ok(lane.credit[part][kind] <= (one.credit?.[part]?.[kind] ?? Infinity))
+          for (const part of ['probeShare', 'probeMinMs', 'probeMaxMs'] as const)
+            assert.ok(lane.credit[part] >= (one.credit?.[part] ?? 0))
         }
       }),
     )

@@ -1,14 +1,14 @@
-/** What two who may both set limits come to together: neither gets more than the other allows. */
-import { withLaneDefaults, type LaneInput } from '@secondwind/resilience/rules'
+/** The limits of a tenant and of an operator together: neither gets more than the other allows. */
+import { creditOver, withCreditDefaults, withLaneDefaults } from '@secondwind/resilience/rules'
+import type { CreditInput, laneCredit, laneKind, LaneInput } from '@secondwind/resilience/rules'
 import type { DestinationLimits } from './destination-settings.ts'
 
-type Breaker = NonNullable<DestinationLimits['breaker']>
 type Budget = NonNullable<DestinationLimits['budget']>
 type Rate = NonNullable<DestinationLimits['rateLimit']>
 
 /**
- * Where numbers cannot be compared, as of windows and of budgets of two kinds, `first` has the word. So it has where it says
- * nothing within a part that it has set: what every lane has was meant, and not what `second` might make of it.
+ * Where numbers cannot be compared, as of budgets of two kinds, `first` decides. A field that `first` leaves out of a part
+ * that it sets is as for every lane, unless `second` is stricter.
  */
 export function strictest(
   first: DestinationLimits | undefined,
@@ -21,14 +21,14 @@ export function strictest(
 function strictestOf(first: DestinationLimits, second: DestinationLimits, usual: LaneInput): DestinationLimits {
   const concurrency = both(first.concurrency, second.concurrency, Math.min)
   const rateLimit = both(first.rateLimit, second.rateLimit, strictestRate)
-  const breaker = both(first.breaker, second.breaker, (one, other) =>
-    strictestBreaker(withLaneDefaults({ breaker: { ...usual.breaker, ...one } }).breaker, other),
+  const credit = both(first.credit, second.credit, (one, other) =>
+    strictestCredit(withCreditDefaults(creditOver(usual.credit, one)), other),
   )
   const budget = both(first.budget, second.budget, strictestBudget)
   return {
     ...(concurrency !== undefined && { concurrency }),
     ...(rateLimit !== undefined && { rateLimit }),
-    ...(breaker !== undefined && { breaker }),
+    ...(credit !== undefined && { credit }),
     ...(budget !== undefined && { budget }),
   }
 }
@@ -50,26 +50,22 @@ function strictestRate(first: Rate, second: Rate): Rate {
   }
 }
 
-/** Of the others, a window and its least calls, no two can be compared: half of one and half of another may never open. */
-const STRICTER = {
-  failureRate: Math.min,
-  consecutiveFailures: Math.min,
-  slowCallMs: Math.min,
-  slowCallRate: Math.min,
-  openMs: Math.max,
-  openMultiplier: Math.max,
-  maxOpenMs: Math.max,
-} as const satisfies { readonly [field in keyof Breaker]?: (one: number, other: number) => number }
-
-function strictestBreaker(first: Breaker, second: Breaker): Breaker {
-  const compared = Object.entries(STRICTER).flatMap(([name, stricter]) => {
-    const field = name as keyof typeof STRICTER
-    const value = both(first[field], second[field], stricter)
-    return value === undefined ? [] : [[field, value]]
-  })
-  const breaker: Breaker = { ...first, ...Object.fromEntries(compared) }
-  const { openMs = 0, maxOpenMs = Infinity } = breaker
-  return openMs > maxOpenMs ? { ...breaker, maxOpenMs: openMs } : breaker
+/** Fewer attempts without an answer, and longer waits between probes: a larger share of an outage is a longer wait. */
+function strictestCredit(first: laneCredit.CreditPolicy, second: CreditInput): laneCredit.CreditPolicy {
+  const fewer = (part: 'perAnswer' | 'most'): laneKind.PerKind<number> => {
+    const of = (kind: laneKind.StartKind): number => Math.min(first[part][kind], second[part]?.[kind] ?? Infinity)
+    return { first: of('first'), retry: of('retry'), late: of('late') }
+  }
+  const { probeShare = 0, probeMinMs = 0, probeMaxMs = 0 } = second
+  const leastMs = Math.max(first.probeMinMs, probeMinMs)
+  return {
+    perAnswer: fewer('perAnswer'),
+    most: fewer('most'),
+    probeShare: Math.max(first.probeShare, probeShare),
+    probeMinMs: leastMs,
+    // One of the two may have set a longer least wait than the other's longest.
+    probeMaxMs: Math.max(first.probeMaxMs, probeMaxMs, leastMs),
+  }
 }
 
 function strictestBudget(first: Budget, second: Budget): Budget {

@@ -1,5 +1,6 @@
 import type { GiveUpReason, RetryPolicy } from '@secondwind/resilience'
 import type { laneKind } from '@secondwind/resilience/rules'
+import type { GateReason } from './lane-view.ts'
 
 /**
  * What a task can be. Every unfinished task has one instant at which somebody must look at it: the next attempt, or the
@@ -21,12 +22,19 @@ export type TaskState =
   | { readonly status: 'PENDING'; readonly nextAttemptAt: number; readonly queue: Queue }
   | { readonly status: 'IN_FLIGHT'; readonly lease: Lease }
   | { readonly status: 'SUCCEEDED'; readonly endedAt: number }
-  | { readonly status: 'EXHAUSTED'; readonly endedAt: number; readonly reason: GiveUpReason }
+  | { readonly status: 'EXHAUSTED'; readonly endedAt: number; readonly reason: GiveUpReason; readonly held?: HeldBack }
   | { readonly status: 'CANCELLED'; readonly endedAt: number }
 
 export type TaskStatus = TaskState['status']
 
 export const TASK_STATUSES: readonly TaskStatus[] = ['PENDING', 'IN_FLIGHT', 'SUCCEEDED', 'EXHAUSTED', 'CANCELLED']
+
+/** The gate that a task stood behind when its deadline came. */
+export interface HeldBack {
+  readonly by: GateReason
+  /** When the task became due. */
+  readonly since: number
+}
 
 /** Leave to make one attempt. The token is that of the claim call: all leases of one call share it. */
 export interface Lease {

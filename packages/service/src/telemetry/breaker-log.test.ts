@@ -5,7 +5,7 @@ import { BreakerLog } from './breaker-log.ts'
 import type { BreakerChanged } from './events.ts'
 
 const LANE = { tenant: 'acme', destination: 'https://api.example' }
-const OPENED: BreakerChanged = { ...LANE, phase: 'open', until: 90_000, openMs: 30_000, errorCode: 'http-503' }
+const OPENED: BreakerChanged = { ...LANE, phase: 'open', until: 90_000, errorCode: 'http-503' }
 const CLOSED: BreakerChanged = { ...LANE, phase: 'closed' }
 
 function setting() {

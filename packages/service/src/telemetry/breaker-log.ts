@@ -7,7 +7,7 @@ const WITHIN_MS = 60_000
 /** Two outages of a lane. One that fails more often says in its next line how often it did. */
 const MOST_LINES = 4
 
-/** So many have lines of their own in a minute; where the network is gone, more would tell no more. */
+/** So many have lines of their own in a minute; where the network is gone, more lines would say no more. */
 const MOST_LANES = 100
 
 interface Told {
@@ -53,7 +53,7 @@ export class BreakerLog {
 
   async #beginAnew(): Promise<void> {
     const { clock, signal, log } = this.#options
-    // Whoever stops hears of the rest at once.
+    // A service that stops writes the rest at once.
     await clock.sleep(WITHIN_MS, signal).catch(() => undefined)
     const [all, others] = [[...this.#told.values()], this.#others]
     this.#told.clear()

@@ -2,7 +2,7 @@ import type { LaneCounters } from '../stores/task-store.ts'
 import { laneOf } from '../task/lane.ts'
 import type { LaneView } from '../task/lane-view.ts'
 
-/** A lane as it is seen at a scrape; `view` is absent where nobody here serves it. */
+/** A lane as it is seen at a scrape; `view` is absent where this instance does not serve it. */
 export interface LaneReading {
   readonly counters: LaneCounters
   readonly view?: LaneView | undefined
@@ -15,10 +15,12 @@ export interface DestinationReading {
   readonly inFlight: number
   /** Of lanes that are served here. */
   readonly limit: number
-  readonly budgetBalance: number
+  readonly credit: LaneView['credit']
+  /** Of lanes that have a budget; absent where none has. */
+  readonly budgetBalance?: number
   /** Breakers in each state. */
   readonly breakers: { readonly [state in BreakerState]: number }
-  /** Whether somebody here knows what is due: tasks of lanes that nobody serves may have been due for long. */
+  /** Whether this instance knows what is due: tasks of a lane that no instance serves may have been due for long. */
   readonly isKnown: boolean
   /** See `LaneView`. */
   readonly overdueSince?: number
@@ -55,13 +57,16 @@ function byBacklog(left: DestinationReading, right: DestinationReading): number 
   return right.backlog - left.backlog || (left.destination < right.destination ? -1 : 1)
 }
 
+const NO_CREDIT: LaneView['credit'] = { first: 0, retry: 0, late: 0 }
+
 function readingOf(destination: string, { counters, view }: LaneReading): DestinationReading {
   return {
     destination,
     backlog: counters.pending,
     inFlight: counters.inFlight,
     limit: view?.limit ?? 0,
-    budgetBalance: view?.budgetBalance ?? 0,
+    credit: view?.credit ?? NO_CREDIT,
+    ...(view?.budgetBalance !== undefined && { budgetBalance: view.budgetBalance }),
     breakers: breakerCounts(state => Number(state === view?.breaker)),
     isKnown: view !== undefined || counters.pending === 0,
     ...(view?.overdueSince !== undefined && { overdueSince: view.overdueSince }),
@@ -70,6 +75,8 @@ function readingOf(destination: string, { counters, view }: LaneReading): Destin
 }
 
 function added(left: DestinationReading, right: DestinationReading): DestinationReading {
+  const balances = [left, right].flatMap(({ budgetBalance = [] }) => budgetBalance)
+  const budgetBalance = balances.length === 0 ? undefined : balances.reduce((sum, balance) => sum + balance)
   const overdueSince = Math.min(left.overdueSince ?? Infinity, right.overdueSince ?? Infinity)
   const heldSince = Math.min(left.heldSince ?? Infinity, right.heldSince ?? Infinity)
   return {
@@ -77,7 +84,12 @@ function added(left: DestinationReading, right: DestinationReading): Destination
     backlog: left.backlog + right.backlog,
     inFlight: left.inFlight + right.inFlight,
     limit: left.limit + right.limit,
-    budgetBalance: left.budgetBalance + right.budgetBalance,
+    credit: {
+      first: left.credit.first + right.credit.first,
+      retry: left.credit.retry + right.credit.retry,
+      late: left.credit.late + right.credit.late,
+    },
+    ...(budgetBalance !== undefined && { budgetBalance }),
     breakers: breakerCounts(state => left.breakers[state] + right.breakers[state]),
     isKnown: left.isKnown || right.isKnown,
     ...(overdueSince !== Infinity && { overdueSince }),

@@ -12,7 +12,7 @@ export interface DispatchEvents {
   taskEnded(event: TaskEnded): void
   /** A lane that had a due task was kept waiting so long by a closed gate. */
   held(event: Held): void
-  /** A breaker has opened by its own judgement, or closed again; of one that is set by hand the audit tells. */
+  /** A destination has stopped answering, or answers again. A breaker that is set by hand is in the audit instead. */
   breakerChanged(event: BreakerChanged): void
   /** A result that came too late: the lease had been taken over, and the store refused it. */
   orphan(event: Orphan): void
@@ -82,9 +82,8 @@ export type BreakerChanged = Lane &
   (
     | {
         readonly phase: 'open'
-        /** Nothing is sent before; then a probe. */
+        /** When the next probe is sent. */
         readonly until: number
-        readonly openMs: number
         /** Of the attempt after which it opened. */
         readonly errorCode?: string | undefined
       }

@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from '@prometheus-io/client'
+import { laneKind } from '@secondwind/resilience/rules'
 import { CONTROL_LEVELS, SCOPE_KINDS, type Control } from '../task/control.ts'
 import { TASK_STATUSES } from '../task/task.ts'
 import { BREAKER_STATES, readDestinations, type DestinationReading, type LaneReading } from './destinations.ts'
@@ -31,6 +32,7 @@ export class Gauges {
   readonly #pauses: Gauge
   readonly #ofDestination: readonly DestinationGauge[]
   readonly #breakers: Gauge<'destination' | 'state'>
+  readonly #credit: Gauge<'destination' | 'kind'>
   readonly #mostDestinations: number
 
   constructor(registry: Registry, mostDestinations: number) {
@@ -60,6 +62,12 @@ export class Gauges {
       labelNames: ['destination', 'state'],
       registers,
     })
+    this.#credit = new Gauge({
+      name: 'retry_destination_credit',
+      help: 'Attempts of each kind that may be sent before the destination answers.',
+      labelNames: ['destination', 'kind'],
+      registers,
+    })
   }
 
   show({ store, lanes, controls, pauses, now, loopLagMs }: ServiceReading): void {
@@ -73,13 +81,15 @@ export class Gauges {
     // What was shown at the last scrape and is gone must not stand there for ever.
     for (const { gauge } of this.#ofDestination) gauge.reset()
     this.#breakers.reset()
+    this.#credit.reset()
     for (const reading of destinations) {
-      const { destination, breakers } = reading
+      const { destination, breakers, credit } = reading
       for (const { gauge, read } of this.#ofDestination) {
         const value = read(reading, now)
         if (value !== undefined) gauge.set({ destination }, value)
       }
       for (const state of BREAKER_STATES) this.#breakers.set({ destination, state }, breakers[state])
+      for (const kind of laneKind.START_KINDS) this.#credit.set({ destination, kind }, credit[kind])
     }
   }
 
@@ -105,7 +115,7 @@ export class Gauges {
 const OLDEST_DUE = 'How long the task that is due longest, and that no gate holds, has been so.'
 const OLDEST_HELD = 'How long ago the first of the tasks that a gate holds was due.'
 
-/** What nobody knows is left out: 0 would be read as "nothing is due". */
+/** A figure that is not known is left out: 0 would be read as "nothing is due". */
 function showOldest(
   gauge: Gauge,
   destinations: readonly DestinationReading[],
@@ -130,7 +140,7 @@ const DESTINATION_GAUGES: readonly (Omit<DestinationGauge, 'gauge'> & {
   { name: 'retry_destination_limit', help: 'Requests that may be under way at once.', read: ({ limit }) => limit },
   {
     name: 'retry_destination_budget_balance',
-    help: 'Retries that may start now.',
+    help: 'Retries that the budget lets start now, where an operator has set one.',
     read: ({ budgetBalance }) => budgetBalance,
   },
   {

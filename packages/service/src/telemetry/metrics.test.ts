@@ -25,6 +25,8 @@ const attempt: AttemptEnded = {
 }
 const ended: TaskEnded = { ...attempt, status: 'SUCCEEDED', ageMs: 2_000 }
 
+const CREDIT = { first: 20, retry: 60, late: 20 }
+
 const NOTHING: ServiceReading = {
   store: {
     counters: { tasks: { PENDING: 0, IN_FLIGHT: 0, SUCCEEDED: 0, EXHAUSTED: 0, CANCELLED: 0 } },
@@ -40,7 +42,7 @@ const NOTHING: ServiceReading = {
 function laneAt(destination: string, pending: number, more: Partial<LaneReading['view']> | null = {}): LaneReading {
   const lane = laneKey({ tenant: 'default', destination })
   const counts = { inFlight: 1, succeeded: 0, exhausted: 0, cancelled: 0, attempts: 0, firstAttempts: 0 }
-  const view = { lane, breaker: 'closed', limit: 10, inFlight: 1, budgetBalance: 5, ...more } as const
+  const view = { lane, breaker: 'closed', limit: 10, inFlight: 1, credit: CREDIT, ...more } as const
   return { counters: { lane, pending, ...counts }, ...(more !== null && { view }) }
 }
 
@@ -172,8 +174,13 @@ describe('what is', () => {
     lanes[1] = { ...lanes[1]!, view: { ...lanes[1]!.view!, breaker: 'open' } }
     const text = await setting({ lanes }).scrape()
     const destination = '{destination="https://a.example"}'
-    for (const [name, value] of Object.entries({ backlog: 6, in_flight: 2, limit: 20, budget_balance: 10 }))
+    for (const [name, value] of Object.entries({ backlog: 6, in_flight: 2, limit: 20 }))
       assert.deepEqual(samples(text, `retry_destination_${name}`), [`${destination} ${value}`])
+    assert.deepEqual(samples(text, 'retry_destination_credit'), [
+      '{destination="https://a.example",kind="first"} 40',
+      '{destination="https://a.example",kind="retry"} 120',
+      '{destination="https://a.example",kind="late"} 40',
+    ])
     assert.deepEqual(samples(text, 'retry_destination_oldest_due_seconds'), [`${destination} 9`])
     assert.deepEqual(samples(text, 'retry_oldest_due_seconds'), ['9'])
     assert.deepEqual(samples(text, 'retry_destination_oldest_held_seconds'), [`${destination} 18`])
@@ -182,6 +189,12 @@ describe('what is', () => {
       samples(text, 'retry_destination_breaker_state').filter(line => line.endsWith(' 1')),
       ['closed', 'open'].map(state => `{destination="https://a.example",state="${state}"} 1`),
     )
+  })
+
+  it('has the balance of a budget only where an operator has set one', async () => {
+    const lanes = [laneAt('https://a.example', 1), laneAt('https://b.example', 1, { budgetBalance: 5 })]
+    const text = await setting({ lanes }).scrape()
+    assert.deepEqual(samples(text, 'retry_destination_budget_balance'), ['{destination="https://b.example"} 5'])
   })
 
   it('is shown for the destinations with the longest backlogs; the rest are one', async () => {
@@ -287,6 +300,7 @@ describe('the text', () => {
     'retry_destination_oldest_due_seconds',
     'retry_destination_oldest_held_seconds',
     'retry_destination_breaker_state',
+    'retry_destination_credit',
     'retry_replay_moved_total',
     'retry_log_lines_lost_total',
   ]

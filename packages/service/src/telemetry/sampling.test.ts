@@ -45,7 +45,14 @@ function setting(lanes: LaneCounters[]) {
   })
   sampling.start()
   const see = (parts: Partial<LaneView> = {}, lane = A): unknown =>
-    views.set(lane, { lane, breaker: 'closed', limit: 10, inFlight: 0, budgetBalance: 5, ...parts })
+    views.set(lane, {
+      lane,
+      breaker: 'closed',
+      limit: 10,
+      inFlight: 0,
+      credit: { first: 20, retry: 60, late: 20 },
+      ...parts,
+    })
   return { clock, stream, listen, series, sampling, see, asked, store }
 }
 
@@ -58,11 +65,11 @@ describe('once a second', () => {
     }
     see({ oldestDueAt: clock.now() })
     assert.equal(await heldThen(), 0)
-    see({ hold: { reason: 'breaker-open' }, oldestDueAt: clock.now() + 60_000 })
+    see({ hold: { reason: 'paused' }, oldestDueAt: clock.now() + 60_000 })
     assert.equal(await heldThen(), 0)
-    see({ hold: { reason: 'breaker-open' }, oldestDueAt: clock.now() })
+    see({ hold: { reason: 'paused' }, oldestDueAt: clock.now() })
     assert.equal(await heldThen(), 40)
-    see({ retryHold: { reason: 'budget' }, oldestDueAt: clock.now() })
+    see({ kindHolds: { late: { reason: 'breaker-open' } }, oldestDueAt: clock.now() })
     assert.equal(await heldThen(), 40)
   })
 
@@ -72,12 +79,12 @@ describe('once a second', () => {
     see({ hold: { reason: 'concurrency' } })
     await clock.advance(2_000)
     const until = clock.now() + 30_000
-    see({ breaker: 'open', hold: { reason: 'breaker-open', until } })
+    see({ breaker: 'open', hold: { reason: 'retry-after', until } })
     await clock.advance(3_000)
-    see()
+    see({ kindHolds: { first: { reason: 'credit', until: 0, everyMs: 1_000 } } })
     await clock.advance(2_000)
     assert.deepEqual(ear.heard.map(toldIn), [
-      { destination: 'http://a', breaker: 'open', hold: { reason: 'breaker-open', until } },
+      { destination: 'http://a', breaker: 'open', hold: { reason: 'retry-after', until } },
       { destination: 'http://a', breaker: 'closed' },
     ])
   })

@@ -1,5 +1,5 @@
 /**
- * What nobody tells, looked at once a second: how many tasks a gate holds, which gates have opened or shut, and how many
+ * Figures without an event of their own, read once a second: how many tasks a gate holds, which gates have opened or shut, and how many
  * tasks there are, for those who listen.
  */
 import { NOT_ARMED, type Alarm, type Clock } from '@secondwind/resilience'
@@ -78,7 +78,7 @@ export class Sampling implements Alarm {
     }
   }
 
-  /** Whoever listens hears of its own lanes at once, however many others have. */
+  /** A listener gets news of its own lanes at once, however many lanes others have. */
   async #lanesOfListeners(): Promise<ReadonlyMap<string, Page>> {
     const lanesOf = new Map<string, Page>()
     for (const { feed } of this.#options.stream.wanting(['destination', 'counters']))
@@ -166,12 +166,12 @@ interface Page {
 }
 
 /** Gates that open and shut many times in a second, while all is well. */
-const FLEETING: ReadonlySet<HoldReason> = new Set(['concurrency', 'rate-limited', 'budget', 'slots'])
+const FLEETING: ReadonlySet<HoldReason> = new Set(['concurrency', 'rate-limited', 'credit', 'budget', 'slots'])
 
 /** Undefined when nothing that is due is kept waiting. */
 function heldOf({ counters, view }: LaneReading, now: number): { lane: string; held: number } | undefined {
   const isHeld =
-    view !== undefined && (view.hold ?? view.retryHold) !== undefined && (view.oldestDueAt ?? now + 1) <= now
+    view !== undefined && (view.hold ?? view.kindHolds) !== undefined && (view.oldestDueAt ?? now + 1) <= now
   return isHeld && counters.pending > 0 ? { lane: counters.lane, held: counters.pending } : undefined
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { DEFAULT_LANE } from '@secondwind/resilience/rules'
 import { describe, it } from 'vitest'
 import { laneKey, partitionOf } from '../../task/lane.ts'
 import { WELL, type Fate } from './faulty-store.test-kit.ts'
@@ -50,6 +51,8 @@ async function live(crash: Crash): Promise<number> {
     limit: 100,
     rate: { perSecond: 1e9, burst: 1e9 },
     minRetries: 100,
+    credit: DEFAULT_LANE.credit,
+    isUnbroken: false,
     isKind: false,
     isCalm: false,
     isAlone: false,

@@ -194,7 +194,7 @@ describe('an end that came while others were being written', () => {
 describe('a budget', () => {
   it('that is empty holds retries, and never what stands behind them for the first time', async () => {
     const world = worldWith({
-      lanes: { budget: { kind: 'ratio', ratio: 0, windowMs: 30_000, minRetries: 1 }, breaker: { minCalls: 1_000 } },
+      lanes: { budget: { kind: 'ratio', ratio: 0, windowMs: 30_000, minRetries: 1 } },
       behaviourOf: (_, at) => (at < 70_000 ? DOWN : GOOD),
     })
     await settledProcess(world)
@@ -209,29 +209,14 @@ describe('a budget', () => {
       6,
       'five first attempts and one retry',
     )
-    assert.equal(world.processes[0]!.dispatcher.view(KEY)?.retryHold?.reason, 'budget')
-  })
-
-  it('does not forbid the probe that would open the lane again', async () => {
-    const world = worldWith({
-      lanes: {
-        budget: { kind: 'ratio', ratio: 0, windowMs: 30_000, minRetries: 1 },
-        breaker: { window: 'consecutive', consecutiveFailures: 3, openMs: 5_000, probes: 1 },
-      },
-      behaviourOf: (_, at) => (at < 63_000 ? DOWN : GOOD),
-    })
-    await settledProcess(world)
-    const tasks = await world.enqueueMany(3)
-    await world.clock.advance(12_000)
-    const ended = await Promise.all(tasks.map(task => world.statusOf(task)))
-    assert.ok(ended.includes('SUCCEEDED'), ended.join())
+    assert.equal(world.processes[0]!.dispatcher.view(KEY)?.kindHolds?.retry?.reason, 'budget')
   })
 })
 
 describe('a gate that is shut', () => {
   it('keeps no deadline from passing: what is behind it ends when its time is over', async () => {
     const world = worldWith({
-      lanes: { breaker: { window: 'consecutive', consecutiveFailures: 1, openMs: 3_600_000, maxOpenMs: 3_600_000 } },
+      lanes: { credit: { most: { first: 1 }, probeMinMs: 3_600_000 } },
       behaviourOf: () => DOWN,
     })
     await settledProcess(world)

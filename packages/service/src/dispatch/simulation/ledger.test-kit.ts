@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { laneKind } from '@secondwind/resilience/rules'
 import type { Task } from '../../task/task.ts'
 import type { AttemptEnded } from '../../telemetry/events.ts'
 import type { Operators } from './operators.test-kit.ts'
@@ -11,12 +12,16 @@ export interface LedgerOptions {
   readonly rate: { readonly perSecond: number; readonly burst: number }
   /** Retries in any ten seconds, besides one for every first attempt in them. */
   readonly minRetries: number
+  /** Of each purse, and the shortest interval of probes. */
+  readonly credit: { readonly most: laneKind.PerKind<number>; readonly probeMinMs: number }
   /** Nobody died, stood still or was cut off for long: then no attempt may be called lost. */
   readonly isKind: boolean
   /** Nothing was slow, either: then nothing that is due waits for us. */
   readonly isCalm: boolean
   /** One instance served all the time: what it was given to spend was its own. */
   readonly isAlone: boolean
+  /** It never had to take a partition anew: what it has counted it still knows. */
+  readonly isUnbroken: boolean
   /** The clocks that leases are measured by could be trusted. */
   readonly areClocksRight: boolean
 }
@@ -35,6 +40,8 @@ export class Ledger {
   readonly #endings = new Map<string, string>()
   readonly #broken: string[] = []
   readonly #starts = new Map<string, Start[]>()
+  /** When lanes were last seen with a breaker that is held closed. */
+  readonly #forcedAt = new Map<string, number>()
   /** What they have ordered must have been obeyed. */
   operators: Operators | undefined
 
@@ -55,14 +62,33 @@ export class Ledger {
       other => other.process.isUnhurt && this.#laneOf(other) === lane,
     )
     if (beside.length >= this.#options.limit) this.#broken.push(`${lane} has ${beside.length + 1} requests under way`)
-    const isHalfOpen = request.process.dispatcher.view(lane)?.breaker === 'half-open'
-    if (isHalfOpen && beside.length > 0) this.#broken.push(`${lane} is half-open and has more than one probe`)
-    if (this.#options.isAlone) this.#checkSpending(lane, request, isHalfOpen)
+    if (!this.#options.isAlone) return
+    this.#checkSpending(lane, request)
+    if (this.#options.isUnbroken) this.#checkCredit(lane, request)
+  }
+
+  /** Between two answers a kind sends no more than its purse may hold, what is under way, and a probe each interval. */
+  #checkCredit(lane: string, request: SeenRequest): void {
+    const { limit, credit } = this.#options
+    const { breaker } = request.process.dispatcher.view(lane)!
+    // An operator who holds it closed wants no limit; what is sent by hand needs no credit.
+    if (breaker === 'forced-closed') this.#forcedAt.set(lane, request.at)
+    const seen = this.#world.destinations.seen.filter(other => this.#laneOf(other) === lane)
+    const answeredAt = Math.max(0, ...seen.map(other => (other.isAnswered ? (other.endedAt ?? 0) : 0)))
+    if ((this.#forcedAt.get(lane) ?? -1) >= answeredAt - 1) return
+    const kind = kindOf(request)
+    const counts = (other: SeenRequest): boolean =>
+      kindOf(other) === kind && !other.isCut && !this.#world.askedFor.has(other.idempotencyKey)
+    const sent = seen.filter(other => other.at > answeredAt && counts(other)).length + 1
+    const probes = 1 + (request.at - answeredAt) / (LEAST_OF_INTERVAL * credit.probeMinMs)
+    if (counts(request) && sent > credit.most[kind] + limit + probes)
+      this.#broken.push(`${lane} was sent ${sent} of kind ${kind} without an answer`)
   }
 
   /** No rate and no budget is passed, in any stretch of time that ends now. */
-  #checkSpending(lane: string, { at, delivery }: SeenRequest, isProbe: boolean): void {
-    const kind = delivery.headers['retry-attempt'] === '1' ? 'first' : isProbe ? 'probe' : 'retry'
+  #checkSpending(lane: string, { at, delivery, idempotencyKey }: SeenRequest): void {
+    const isFirst = delivery.headers['retry-attempt'] === '1'
+    const kind = isFirst ? 'first' : this.#world.askedFor.has(idempotencyKey) ? 'by-hand' : 'retry'
     const starts = [...(this.#starts.get(lane) ?? []), { at, kind }]
     this.#starts.set(lane, starts)
     const { rate, minRetries } = this.#options
@@ -73,7 +99,8 @@ export class Ledger {
       starts.filter(start => start.kind === wanted && start.at > at - ms).length
     // Time leaves a budget's window a tenth at a time: what is younger than nine of them is surely in it.
     const hasNoBudget = since(9_000, 'retry') > Math.max(minRetries, since(10_000, 'first'))
-    if (kind === 'retry' && hasNoBudget) this.#broken.push(`${lane} was sent more retries than its budget`)
+    if (kind === 'retry' && hasNoBudget && this.#options.isUnbroken)
+      this.#broken.push(`${lane} was sent more retries than its budget`)
   }
 
   /** An attempt ended, and is written. */
@@ -129,6 +156,13 @@ export class Ledger {
   #laneOf({ idempotencyKey }: SeenRequest): string {
     return this.#world.accepted.find(({ taskId }) => taskId === idempotencyKey)!.lane
   }
+}
+
+/** Intervals of probes are shortened by up to a fifth. */
+const LEAST_OF_INTERVAL = 0.8
+
+function kindOf({ delivery }: SeenRequest): laneKind.StartKind {
+  return laneKind.kindAfter(Number(delivery.headers['retry-attempt']) - 1)
 }
 
 interface Start {

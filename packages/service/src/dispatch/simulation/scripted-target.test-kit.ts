@@ -12,6 +12,10 @@ export interface SeenRequest {
   readonly at: number
   /** Undefined while it is being served. */
   endedAt: number | undefined
+  /** It has shown itself at work: a success, or a refusal for good. */
+  isAnswered: boolean
+  /** The sender broke it off. */
+  isCut: boolean
 }
 
 /** How a destination behaves at an instant. */
@@ -25,7 +29,7 @@ export type Behaviour =
 
 export interface DestinationsOptions {
   readonly clock: VirtualClock
-  readonly behaviourOf: (destination: string, at: number) => Behaviour
+  readonly behaviourOf: (destination: string, at: number, delivery: Delivery) => Behaviour
   /** Told of every request as it arrives, before it is counted. */
   readonly onRequest?: (request: SeenRequest) => void
 }
@@ -51,7 +55,7 @@ export class Destinations {
           if (process.state === 'dead') return
           const { clock, behaviourOf, onRequest } = this.#options
           const destination = new URL(delivery.request.targetUrl).origin
-          const behaviour = behaviourOf(destination, clock.monotonic())
+          const behaviour = behaviourOf(destination, clock.monotonic(), delivery)
           const tell = (answer: TargetAnswer): void => process.deliver(() => resolve(answer))
           const seen: SeenRequest = {
             process,
@@ -60,6 +64,8 @@ export class Destinations {
             idempotencyKey: delivery.headers['idempotency-key']!,
             at: clock.monotonic(),
             endedAt: undefined,
+            isAnswered: false,
+            isCut: false,
           }
           onRequest?.(seen)
           this.seen.push(seen)
@@ -75,9 +81,16 @@ export class Destinations {
           const patience = after(process, delivery.timeoutMs, () =>
             end(failed('attempt-timeout', 'attempt-timeout', false)),
           )
-          const served = after(clock, behaviour.ms, () => end(answerOf(behaviour)))
+          const served = after(clock, behaviour.ms, () => {
+            seen.isAnswered =
+              this.open.has(seen) && behaviour.kind === 'answers' && [200, 404].includes(behaviour.status)
+            end(answerOf(behaviour))
+          })
           const forget = ({ clock: owner, alarm }: Timer): void => owner.disarm(alarm)
-          cut = () => end(failed('aborted', 'UND_ERR_ABORTED', false))
+          cut = () => {
+            seen.isCut = this.open.has(seen)
+            end(failed('aborted', 'UND_ERR_ABORTED', false))
+          }
         })
         return { answer, cut: () => cut() }
       },

@@ -71,7 +71,7 @@ export function planOf(seed: number): StormPlan {
   }
 }
 
-export type Kindness = Pick<LedgerOptions, 'isKind' | 'isCalm' | 'isAlone' | 'areClocksRight'>
+export type Kindness = Pick<LedgerOptions, 'isKind' | 'isCalm' | 'isAlone' | 'isUnbroken' | 'areClocksRight'>
 
 /** What can be expected in such a world. */
 export function kindnessOf({ weather, disasters, instances }: StormPlan): Kindness {
@@ -80,6 +80,7 @@ export function kindnessOf({ weather, disasters, instances }: StormPlan): Kindne
   const isAlone = instances === 1 && areOnly('wall')
   return {
     isAlone,
+    isUnbroken: isAlone && weather === CALM,
     isKind: isAlone || (weather === CALM && areOnly('wall', 'stop', 'join')),
     isCalm: weather === CALM && areOnly(),
     areClocksRight: areOnly('kill', 'freeze', 'outage', 'stop', 'join', 'suspend'),

@@ -7,6 +7,7 @@ import { openMemoryBodies } from '../../bodies/memory/memory-bodies.ts'
 import { openMemoryStore } from '../../stores/memory/memory-store.ts'
 import type { Hint, TaskStore } from '../../stores/task-store.ts'
 import { accept, INLINE_POLICY, type PolicyInForce, type TaskOrder } from '../../task/accept.ts'
+import type { Delivery } from '../../targets/target.ts'
 import { EVERY_TENANT, laneKey, laneOf, partitionOf, type Lane } from '../../task/lane.ts'
 import { TASK_ID_BYTES, taskIdOf } from '../../task/task-id.ts'
 import type { DispatchEvents } from '../../telemetry/events.ts'
@@ -22,7 +23,7 @@ export interface WorldOptions {
   readonly lanes?: LaneInput
   readonly listAgainMs?: number
   readonly policy?: Partial<RetryPolicy>
-  readonly behaviourOf?: (destination: string, at: number) => Behaviour
+  readonly behaviourOf?: (destination: string, at: number, delivery: Delivery) => Behaviour
   readonly fateOf?: FateOf
   readonly hintDelayMs?: (hint: Hint) => number | undefined
   readonly onRequest?: (request: SeenRequest) => void

@@ -164,14 +164,34 @@ describe('PUT /destinations/{name}/settings', () => {
     const limits = {
       concurrency: 0,
       rateLimit: { perSecnd: 1 },
-      breaker: { failureRate: 2 },
+      credit: { most: { first: 0 }, probeShare: 2 },
       budget: { kind: 'tokens' },
     }
     const { status, json } = await ask('PUT', `/destinations/${ORIGIN}/settings`, { body: { limits } })
     assert.equal(status, 400)
     const places = json.problems.map(({ at }: { at: string }) => at)
-    for (const at of ['limits.concurrency', 'limits.rateLimit.perSecnd', 'limits.breaker.failureRate'])
+    for (const at of [
+      'limits.concurrency',
+      'limits.rateLimit.perSecnd',
+      'limits.credit.most.first',
+      'limits.credit.probeShare',
+    ])
       assert.ok(places.includes(at), `${at} in ${places}`)
+  })
+
+  it('refuses the limits of a breaker, and says what stands in their place', async () => {
+    const { ask } = await serve()
+    const body = { limits: { breaker: { failureRate: 0.5 } } }
+    const { status, json } = await ask('PUT', `/destinations/${ORIGIN}/settings`, { body })
+    assert.deepEqual(
+      [status, json.problems.map(({ at, say }: { at: string; say: string }) => `${at} ${say}`)],
+      [
+        400,
+        [
+          'limits.breaker is not for a lane: credit { perAnswer, most, probeShare, probeMinMs, probeMaxMs } says how many attempts it may send before its destination answers',
+        ],
+      ],
+    )
   })
 
   it('refuses what the schema does not know and what the library does not, together, each once', async () => {

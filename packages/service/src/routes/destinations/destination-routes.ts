@@ -206,7 +206,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
     'force',
     {
       operationId: 'forceBreaker',
-      summary: 'Set its breaker by hand: open, closed, or judging for itself again',
+      summary: 'Set its breaker by hand: open, closed, or opening and closing by itself again',
       body: schemas.FORCE_INPUT,
     },
     ({ breaker }, by) => ({

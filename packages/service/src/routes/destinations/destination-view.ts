@@ -15,16 +15,16 @@ import type { AttemptCounts } from '../../telemetry/series/ring.ts'
 import type { ApiContext } from '../context.ts'
 import { placeOf } from './find-destination.ts'
 
-/** What was set for a destination, as far as whoever asks may know. */
+/** The settings of a destination, as far as the caller may know them. */
 export interface Records {
-  /** What whoever asks has set, and what holds for every tenant: the same record for an operator who names none. */
+  /** The caller's own settings, and those for every tenant: the same record for an operator who names no tenant. */
   readonly own: KnownDestination | undefined
   readonly all: KnownDestination | undefined
 }
 
 export type Seeing = Pick<ApiContext, 'dispatching' | 'orders' | 'clock' | 'live'>
 
-/** Long enough for a share of retries to mean something, short enough that nobody pauses what has come back. */
+/** Long enough for a share of retries to mean something, short enough that no operator pauses a destination that has come back. */
 const RECENT_MS = 60_000
 
 type Asking = Pick<Caller, 'tenant' | 'isForAll'>
@@ -145,7 +145,7 @@ function costOf(attempts: number, firstAttempts: number): Omit<RecentAttempts, '
   return {
     attempts,
     retryShare: attempts === 0 ? 0 : (attempts - firstAttempts) / attempts,
-    // Of tasks that were handed over, or began before the window, nobody here has seen the first attempt.
+    // Of tasks that were handed over, or began before the window, this service has not seen the first attempt.
     ...(firstAttempts > 0 && { amplification: attempts / firstAttempts }),
   }
 }
@@ -163,13 +163,23 @@ function noCounters(lane: string): LaneCounters {
   return { lane, pending: 0, inFlight: 0, succeeded: 0, exhausted: 0, cancelled: 0, attempts: 0, firstAttempts: 0 }
 }
 
-function gatesOf({ breaker, hold, retryHold, limit, budgetBalance }: LaneView): Partial<DestinationOfTenant> {
+function gatesOf({
+  breaker,
+  hold,
+  kindHolds,
+  limit,
+  credit,
+  nextProbeAt,
+  budgetBalance,
+}: LaneView): Partial<DestinationOfTenant> {
   return {
     breaker,
     ...(hold !== undefined && { hold }),
-    ...(retryHold !== undefined && { retryHold }),
+    ...(kindHolds !== undefined && { kindHolds }),
     // JSON knows no infinity: without a limit there is nothing to show.
     ...(Number.isFinite(limit) && { limit }),
-    ...(Number.isFinite(budgetBalance) && { budgetBalance }),
+    credit,
+    ...(nextProbeAt !== undefined && { nextProbeAt }),
+    ...(budgetBalance !== undefined && { budgetBalance }),
   }
 }

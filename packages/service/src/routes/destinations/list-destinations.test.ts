@@ -93,21 +93,30 @@ describe('GET /destinations', () => {
     const { ask, views, clock } = await serve()
     await ask('POST', '/retry-tasks', { body: TASK })
     const lane = laneKey({ tenant: 'default', destination: 'https://api.example' })
-    const hold = { reason: 'breaker-open', until: clock.now() + 1 } as const
+    const retry = { reason: 'breaker-open', since: 1, everyMs: 9_000, until: clock.now() + 1 } as const
     views.set(lane, {
       lane,
       breaker: 'open',
-      hold,
-      retryHold: { reason: 'budget' },
+      hold: { reason: 'concurrency' },
+      kindHolds: { retry },
       limit: 25,
       inFlight: 0,
-      budgetBalance: 7.5,
+      credit: { first: 19, retry: 0, late: 20 },
+      nextProbeAt: clock.now() + 1,
       oldestDueAt: clock.now(),
     })
     const [shown] = (await ask('GET', '/destinations')).json.items
     assert.deepEqual(
-      [shown.breaker, shown.hold, shown.retryHold, shown.limit, shown.budgetBalance, shown.oldestDueAt],
-      ['open', hold, { reason: 'budget' }, 25, 7.5, clock.now()],
+      [shown.breaker, shown.hold, shown.kindHolds, shown.limit, shown.credit, shown.nextProbeAt, shown.oldestDueAt],
+      [
+        'open',
+        { reason: 'concurrency' },
+        { retry },
+        25,
+        { first: 19, retry: 0, late: 20 },
+        clock.now() + 1,
+        clock.now(),
+      ],
     )
   })
 

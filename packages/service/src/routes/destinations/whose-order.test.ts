@@ -82,17 +82,17 @@ describe('what whoever runs the service orders without naming a tenant', () => {
     assert.equal((await as('GET', `/destinations/${nowhere}`, { key: keys.acme })).status, 404)
   })
 
-  it('is a breaker that no tenant holds closed, for all or for one; whoever has set it may', async () => {
+  it('is a credit that no tenant passes by holding the breaker closed, for all or for one; an operator may', async () => {
     for (const tenant of [undefined, 'acme']) {
       const { as, keys, say } = await setting()
       const named = tenant === undefined ? {} : { tenant }
       assert.equal((await say('acme', 'force', { breaker: 'closed' })).status, 200)
       await say('acme', 'force', { breaker: 'auto' })
-      const body = { limits: { breaker: { openMs: 5_000 } }, reason: 'INC-2231' }
+      const body = { limits: { credit: { probeMinMs: 5_000 } }, reason: 'INC-2231' }
       await as('PUT', `/destinations/${ORIGIN}/settings`, { key: keys.operator, body, ...named })
       assert.match(
         refused(await say('acme', 'force', { breaker: 'closed' })),
-        /^Whoever runs the service has said how its breaker judges \([0-9a-f]{16}: INC-2231\), and alone takes that back\.$/,
+        /^An operator has set its credit \([0-9a-f]{16}: INC-2231\), and only an operator can take that back\.$/,
       )
       assert.equal((await say('acme', 'force', { breaker: 'open' })).status, 200)
       assert.equal((await say('acme', 'force', { breaker: 'auto' })).status, 200)
@@ -111,7 +111,7 @@ describe('what whoever runs the service orders without naming a tenant', () => {
       const sentence = refused(await say('acme', lift[0], lift[1]))
       assert.match(
         sentence,
-        /^Whoever runs the service has .* \([0-9a-f]{16}: INC-2231\), and alone takes that back\.$/,
+        /^An operator has .* \([0-9a-f]{16}: INC-2231\), and only an operator can take that back\.$/,
       )
       assert.equal((await say('acme', verb, body)).status, 200)
       assert.equal((await say('acme', lift[0], lift[1])).status, 200)
@@ -297,7 +297,10 @@ describe('what an operator orders for one tenant', () => {
       as('POST', `/retry-tasks/${taskId}/attempt-now`, { key, ...more })
     for (const tenant of ['acme', undefined]) {
       await say('operator', 'pause', { reason: 'INC-2231' }, tenant)
-      assert.match(refused(await attemptNow(keys.acme)), /has paused it \(.*: INC-2231\), and alone tries it/)
+      assert.match(
+        refused(await attemptNow(keys.acme)),
+        /has paused it \(.*: INC-2231\), and only an operator can try it meanwhile/,
+      )
       assert.equal((await attemptNow(keys.operator, { tenant: 'acme' })).status, 200)
       await say('operator', 'resume', {}, tenant)
     }

@@ -1,5 +1,5 @@
 import {
-  breakerOrder,
+  creditOrder,
   orderedBack,
   type DestinationSettings,
   type SetBy,
@@ -21,30 +21,30 @@ const DONE = {
   limitsBy: 'limited it',
 } as const
 
-/** What whoever runs the service has ordered no tenant lifts, nor covers with an order of its own that ends sooner. */
+/** No tenant lifts an order of an operator, nor covers it with an order of its own that ends sooner. */
 export function refuseForeign(
   { part, isLifted }: Touched,
   { own, all }: Required<Standing>,
   { after, now }: { readonly after: DestinationSettings; readonly now: number },
 ): void {
-  const judging = part === 'forced' && after.forced?.breaker === 'closed' ? breakerOrder({ own, all }) : undefined
-  if (judging !== undefined) throw refusal('said how its breaker judges', judging)
+  const judging = part === 'forced' && after.forced?.breaker === 'closed' ? creditOrder({ own, all }) : undefined
+  if (judging !== undefined) throw refusal('set its credit', judging)
   const [ours, everybodys] = [orderOf(own, part, now), orderOf(all, part, now)]
   if (ours !== undefined && ours === orderOf(after, part, now)) return
   const foreign = ours?.isByOperator ? ours : isLifted && ours === undefined ? everybodys : undefined
   if (foreign !== undefined) throw refusal(DONE[part], foreign)
 }
 
-/** What a tenant asks for by hand passes a pause of its own alone. */
+/** An attempt that a tenant asks for by hand passes only a pause of its own. */
 export function refuseBehindForeignPause({ own, all }: Required<Standing>): void {
   const foreign = [own.paused, all.paused].find(paused => paused?.isByOperator)
-  if (foreign !== undefined) throw refusal(DONE.paused, foreign, 'tries it meanwhile')
+  if (foreign !== undefined) throw refusal(DONE.paused, foreign, 'try it meanwhile')
 }
 
-function refusal(done: string, { by, reason }: SetBy, theirs = 'takes that back'): Refusal {
+function refusal(done: string, { by, reason }: SetBy, theirs = 'take that back'): Refusal {
   const whoAndWhy = reason === undefined ? by : `${by}: ${reason}`
   return new Refusal('scope-missing', {
-    detail: `Whoever runs the service has ${done} (${whoAndWhy}), and alone ${theirs}.`,
+    detail: `An operator has ${done} (${whoAndWhy}), and only an operator can ${theirs}.`,
   })
 }
 

@@ -65,7 +65,7 @@ describe('a policy for the service', () => {
   it('is read from the document of a pipeline, whose other parts are refused with the reason', () => {
     assert.deepEqual(readPolicy({ name: 'payments', retry: { maxAttempts: 3 } }).policy?.policyId, 'payments')
     assert.deepEqual(problemsOf({ name: 'a', retry: { maxAtempts: 3 }, breaker: {}, maxAttempts: 4 }), [
-      'breaker belongs to a destination, not to a policy: here only what stands in retry is kept',
+      'breaker is not for the service, where each destination has credit in its place: see limits.credit',
       'maxAttempts is an unknown field; what belongs to a policy stands in retry',
       'retry.maxAtempts is an unknown field; did you mean maxAttempts?',
     ])

@@ -76,6 +76,8 @@ function isPipeline(input: object): boolean {
 }
 
 function sayMisplaced(field: string): string {
+  if (field === 'breaker')
+    return 'is not for the service, where each destination has credit in its place: see limits.credit'
   return PIPELINE_PARTS.includes(field)
     ? 'belongs to a destination, not to a policy: here only what stands in retry is kept'
     : 'is an unknown field; what belongs to a policy stands in retry'

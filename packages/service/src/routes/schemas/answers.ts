@@ -2,6 +2,7 @@
 import { GIVE_UP_REASONS } from '@secondwind/resilience'
 import { Type, type TSchema } from 'typebox'
 import type { Cause } from '../../stores/task-store.ts'
+import { GATE_REASONS } from '../../task/lane-view.ts'
 import { TASK_STATUSES } from '../../task/task.ts'
 import { PROBLEM_JSON, REFUSALS, type ProblemDetails } from '../answers/refusal.ts'
 import { EXAMPLE_TASK_ID } from './fields.ts'
@@ -108,6 +109,7 @@ export const CAUSE: TSchema = Type.Object(
     tenant: Type.String({ description: 'Whose tasks they are.' }),
     destination: Type.String(),
     reason: wordOf(GIVE_UP_REASONS),
+    heldBy: Type.Optional(wordOf(GATE_REASONS, { description: 'The gate that held them until their deadline.' })),
     responseStatus: Type.Optional(Type.Integer()),
     errorCode: Type.Optional(Type.String()),
     errorMessage: Type.Optional(Type.String({ description: 'Of one of them.' })),

@@ -31,7 +31,7 @@ const SET_BY = {
   since: Type.Integer(),
   by: Type.String({ description: 'The id of a key, local, or system: the service itself.' }),
   isByOperator: Type.Optional(
-    Type.Literal(true, { description: 'Whoever runs the service has set it, and alone takes it back.' }),
+    Type.Literal(true, { description: 'An operator has set it, and only an operator can take it back.' }),
   ),
   reason: Type.Optional(Type.String()),
 }
@@ -44,7 +44,13 @@ const LIMITS: Schema<DestinationLimits> = schemaOf(
     {
       concurrency: Type.Optional(Type.Unknown({ description: 'Requests under way at once.' })),
       rateLimit: Type.Optional(Type.Unknown({ description: 'Attempts a second: { perSecond, burst }.' })),
-      breaker: Type.Optional(Type.Unknown({ description: 'Fields of a breaker that differ.' })),
+      credit: Type.Optional(
+        Type.Unknown({
+          description:
+            'Fields of credit that differ: { perAnswer, most, probeShare, probeMinMs, probeMaxMs }; `perAnswer` and `most` have { first, retry, late }.',
+        }),
+      ),
+      breaker: Type.Optional(Type.Unknown({ description: 'Refused: `credit` stands in its place.' })),
       budget: Type.Optional(Type.Unknown({ description: 'A retry budget of kind ratio or rate.' })),
     },
     { additionalProperties: false },
@@ -54,7 +60,7 @@ const LIMITS: Schema<DestinationLimits> = schemaOf(
 const SHOWN_LIMITS = Type.Object({
   concurrency: Type.Optional(Type.Integer()),
   rateLimit: Type.Optional(PART),
-  breaker: Type.Optional(PART),
+  credit: Type.Optional(PART),
   budget: Type.Optional(PART),
 })
 
@@ -98,7 +104,7 @@ const EXAMPLE_DESTINATION: Destination = {
   breaker: 'closed',
   hold: { reason: 'paused', until: 1_767_227_400_000, because: 'INC-2231' },
   limit: 1,
-  budgetBalance: 100,
+  credit: { first: 20, retry: 60, late: 20 },
   inFlight: 3,
   backlog: 12,
   oldestDueAt: 1_767_225_600_000,
@@ -131,14 +137,37 @@ const LAST_FAILURE: TSchema = Type.Object(
 const OF_TENANT = {
   tenant: Type.Optional(
     Type.String({
-      description: 'Whose it is; absent where an operator names no tenant and several have it, and where nobody has.',
+      description:
+        'The tenant that it belongs to; absent where an operator names no tenant and several tenants have it, or none has.',
     }),
   ),
   breaker: Type.Optional(BREAKER),
   hold: Type.Optional(HOLD),
-  retryHold: Type.Optional(HOLD),
+  kindHolds: Type.Optional(
+    Type.Object(
+      { first: Type.Optional(HOLD), retry: Type.Optional(HOLD), late: Type.Optional(HOLD) },
+      {
+        description:
+          'The gate that holds attempts of one kind: first (the task was never tried), retry (tried one to three times), late (tried more often). A probe passes it at `until`.',
+      },
+    ),
+  ),
   limit: Type.Optional(Type.Number({ description: 'Requests that may be under way at once, now.' })),
-  budgetBalance: Type.Optional(Type.Number({ description: 'Retries that may start now.' })),
+  credit: Type.Optional(
+    Type.Object(
+      { first: Type.Integer(), retry: Type.Integer(), late: Type.Integer() },
+      {
+        description:
+          'Attempts of each kind that may be sent before the destination answers. An attempt takes one, an answer adds some to every kind.',
+      },
+    ),
+  ),
+  nextProbeAt: Type.Optional(
+    Type.Integer({ description: 'When the next probe is sent: one attempt of a kind whose credit is used up.' }),
+  ),
+  budgetBalance: Type.Optional(
+    Type.Number({ description: 'Retries that its budget lets start now; absent when it has none.' }),
+  ),
   inFlight: Type.Integer(),
   backlog: Type.Integer({ description: 'Tasks that wait.' }),
   oldestDueAt: Type.Optional(Type.Integer()),
@@ -163,7 +192,7 @@ export const DESTINATION: TSchema = Type.Object(
     settings: Type.Optional(SETTINGS),
     operatorSettings: Type.Optional(
       Type.Object(ORDERS, {
-        description: 'What whoever runs the service has set for every tenant: it holds beside `settings`.',
+        description: 'The settings that an operator has made for every tenant: they hold beside `settings`.',
       }),
     ),
     tenants: Type.Optional(
@@ -212,6 +241,9 @@ export const RESUME_INPUT: TSchema = Type.Object(
 export const DRAIN_INPUT: TSchema = Type.Object({ reason }, closed)
 
 export const FORCE_INPUT: TSchema = Type.Object(
-  { breaker: wordOf(['open', 'closed', 'auto'], { description: 'auto: it judges for itself again.' }), reason },
+  {
+    breaker: wordOf(['open', 'closed', 'auto'], { description: 'auto: it opens and closes by itself again.' }),
+    reason,
+  },
   closed,
 )

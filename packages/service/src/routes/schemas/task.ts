@@ -2,7 +2,7 @@ import type { Explanation, RetryTask } from '@secondwind/client'
 import { GIVE_UP_REASONS } from '@secondwind/resilience'
 import { Type, type TProperties, type TSchema } from 'typebox'
 import { CONTROL_LEVELS } from '../../task/control.ts'
-import { HOLD_REASONS } from '../../task/lane-view.ts'
+import { GATE_REASONS, HOLD_REASONS } from '../../task/lane-view.ts'
 import type { AttemptOutcome, AttemptRow } from '../../task/task.ts'
 import { EXAMPLE_TASK_ID, statusField } from './fields.ts'
 import { component, textByName, namesOf, wordOf } from './schema.ts'
@@ -65,6 +65,8 @@ export const RETRY_TASK: TSchema = Type.Object(
     nextAttemptAt: Type.Optional(instant('Of a PENDING task.')),
     waits: Type.Optional(Type.String({ description: 'Why it waits, and until when, in a sentence.' })),
     reason: Type.Optional(wordOf(GIVE_UP_REASONS, { description: 'Why an EXHAUSTED task was given up.' })),
+    heldBy: Type.Optional(wordOf(GATE_REASONS, { description: 'The gate that held it until its deadline.' })),
+    heldSince: Type.Optional(instant('Since when that gate held it: since it was due.')),
     endedAt: Type.Optional(instant('Of a task that has ended.')),
     cancelRequested: Type.Optional(Type.Boolean({ description: 'The attempt that is under way is the last.' })),
     lastAttempt: Type.Optional(Type.Object(END)),
@@ -134,14 +136,20 @@ export const ATTEMPT: TSchema = Type.Object(
 
 const GATE = {
   reason: wordOf(HOLD_REASONS),
-  until: Type.Optional(instant('When it opens, as far as anybody knows.')),
+  until: Type.Optional(
+    instant('When it opens, as far as the service knows; behind breaker-open and credit the next probe is sent then.'),
+  ),
+  since: Type.Optional(instant('Of breaker-open: since when nothing but failures has come back from the destination.')),
+  everyMs: Type.Optional(
+    Type.Integer({ description: 'Of breaker-open and credit: how far apart probes are sent now, in ms.' }),
+  ),
   level: Type.Optional(wordOf(CONTROL_LEVELS, { description: 'Of the kill switch.' })),
   controlId: Type.Optional(Type.String({ description: 'Of the kill switch: which one it is.' })),
-  because: Type.Optional(Type.String({ description: 'What was said when it was shut.' })),
+  because: Type.Optional(Type.String({ description: 'The reason that was given when it was shut.' })),
   isByOperator: Type.Optional(
-    Type.Literal(true, { description: 'Whoever runs the service has shut it, and alone opens it.' }),
+    Type.Literal(true, { description: 'An operator has shut it, and only an operator can open it.' }),
   ),
-  isByRule: Type.Optional(Type.Literal(true, { description: 'A stop rule has shut it again, and nobody by hand.' })),
+  isByRule: Type.Optional(Type.Literal(true, { description: 'A stop rule has shut it again, no operator by hand.' })),
 }
 
 /** The gate that lasts longest. */
@@ -164,9 +172,10 @@ export const EXPLANATION: TSchema = Type.Object(
       {
         taskId: EXAMPLE_TASK_ID,
         status: 'PENDING',
-        explanation: 'Attempt 2 has been due for 5 s: the breaker of https://api.example is open, for another 23.7 s.',
+        explanation:
+          'Attempt 2 has been due for 5 s: nothing but failures has come back from https://api.example for 3 min; one request every 9 s finds out, the next at 00:00:10 UTC.',
         nextAttemptAt: 1_767_225_601_300,
-        hold: { reason: 'breaker-open', until: 1_767_225_630_000 },
+        hold: { reason: 'breaker-open', until: 1_767_225_610_000, since: 1_767_225_430_000, everyMs: 9_000 },
       } satisfies Explanation,
     ],
   },

@@ -118,7 +118,7 @@ export const DESTINATION_EVENT: TSchema = Type.Object(
         at: EXAMPLE_AT,
         destination: 'https://api.example',
         breaker: 'open',
-        hold: { reason: 'breaker-open', until: EXAMPLE_AT + 30_000 },
+        hold: { reason: 'retry-after', until: EXAMPLE_AT + 30_000 },
       },
     ],
   },

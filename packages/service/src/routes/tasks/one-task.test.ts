@@ -18,6 +18,8 @@ async function withTask(body: object = {}): Promise<Served & { taskId: string; p
   return { ...served, taskId: json.taskId, path: `/retry-tasks/${json.taskId}` }
 }
 
+const CREDIT = { first: 20, retry: 60, late: 20 }
+
 describe('GET /retry-tasks/{taskId}', () => {
   it('follows a task from its first attempt to its end', async () => {
     const { ask, clock, path, taskId, ...served } = await withTask()
@@ -148,15 +150,15 @@ describe('POST …/attempt-now', () => {
     views.set(lane, {
       lane,
       breaker: 'open',
-      hold: { reason: 'breaker-open', until },
+      hold: { reason: 'retry-after', until },
       limit: 0,
       inFlight: 0,
-      budgetBalance: 0,
+      credit: CREDIT,
     })
     const { json } = await ask('POST', `${path}/attempt-now`)
-    assert.match(json.waits, /breaker|destination/i)
+    assert.match(json.waits, /https:\/\/api\.example asked to be left alone, for another 30 s/)
     const { json: explained } = await ask('GET', `${path}/explain`)
-    assert.deepEqual(explained.hold, { reason: 'breaker-open', until })
+    assert.deepEqual(explained.hold, { reason: 'retry-after', until })
     assert.equal(explained.explanation, json.waits)
   })
 
@@ -226,11 +228,11 @@ describe('GET …/explain', () => {
     const served = await withTask()
     const { ask, path, views, taskId } = served
     const lane = laneKey({ tenant: 'default', destination: 'https://api.example' })
-    const retryHold = { reason: 'budget' } as const
-    views.set(lane, { lane, breaker: 'closed', retryHold, limit: 10, inFlight: 0, budgetBalance: 0 })
+    const retry = { reason: 'breaker-open', since: 1, everyMs: 1_000, until: served.clock.now() + 1_000 } as const
+    views.set(lane, { lane, breaker: 'open', kindHolds: { retry }, limit: 10, inFlight: 0, credit: CREDIT })
     assert.equal((await ask('GET', `${path}/explain`)).json.hold, undefined)
     await attempt(served, taskId, FAILED)
-    assert.deepEqual((await ask('GET', `${path}/explain`)).json.hold, retryHold)
+    assert.deepEqual((await ask('GET', `${path}/explain`)).json.hold, retry)
   })
 
   it('says of a task that has ended how it did', async () => {

@@ -3,7 +3,8 @@ import { describe, it } from 'vitest'
 import type { LaneView } from '../../task/lane-view.ts'
 import { sharingViews } from './shared-views.ts'
 
-const VIEW: LaneView = { lane: 'default https://a.example', breaker: 'closed', limit: 1, inFlight: 0, budgetBalance: 0 }
+const CREDIT = { first: 20, retry: 60, late: 20 }
+const VIEW: LaneView = { lane: 'default https://a.example', breaker: 'closed', limit: 1, inFlight: 0, credit: CREDIT }
 
 describe('what is said of a lane', () => {
   it('is found out once in a turn, that nothing is known of it too, and anew in the next', async () => {

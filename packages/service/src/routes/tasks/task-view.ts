@@ -46,7 +46,11 @@ function stateView(task: Task, context: ApiContext): Partial<RetryTask> {
     case 'IN_FLIGHT':
       return state.lease.cancelRequested ? { cancelRequested: true } : {}
     case 'EXHAUSTED':
-      return { endedAt: state.endedAt, reason: state.reason }
+      return {
+        endedAt: state.endedAt,
+        reason: state.reason,
+        ...(state.held !== undefined && { heldBy: state.held.by, heldSince: state.held.since }),
+      }
     case 'SUCCEEDED':
     case 'CANCELLED':
       return { endedAt: state.endedAt }

@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'vitest'
 import { DEFAULT_POLICY } from '@secondwind/resilience'
 import { virtualClock } from '@secondwind/resilience/testing'
 import { NO_LIMITS, sit, type OpenStore, type Setting } from './exam.test-kit.ts'
-import { giveUp, LANE, PARTITION, retryAt, succeed, TENANT } from './tasks.test-kit.ts'
+import { expireHeld, giveUp, LANE, PARTITION, retryAt, succeed, TENANT } from './tasks.test-kit.ts'
 
 export function examineDurability(open: OpenStore): void {
   const sitDurably = async (context: TestContext): Promise<Setting> => {
@@ -19,6 +19,7 @@ export function examineDurability(open: OpenStore): void {
       const request = { ...REQUEST, body: Uint8Array.of(1, 0, 255) }
       await add({ idempotencyKey: 'a', request, metadata: { a: 'b' }, dueAt: clock.now() + 1 })
       for (const settlement of [succeed, giveUp]) await ended(settlement, { destination: 'https://other.example' })
+      await ended(task => expireHeld(task, { by: 'credit', since: task.dueAt }))
       const retried = await ended(task => retryAt(task, clock.now() + 60_000))
       await store.putPolicy({ tenant: TENANT, policyId: 'payments', document: DEFAULT_POLICY })
       const before = await everythingIn(setting, await listed())

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import type { Task, TaskStatus } from '../../task/task.ts'
+import type { ClaimedTask, Task, TaskStatus } from '../../task/task.ts'
 import { TASK_STATUSES } from '../../task/task.ts'
 import type { PageAsk, TaskFilter, TaskStore } from '../task-store.ts'
 import { sit, type OpenStore, type Setting } from './exam.test-kit.ts'
 import {
   DESTINATION,
+  expireHeld,
   giveUp,
+  giveUpUnsent,
   LANE,
   nextGeneration,
   PARTITION,
@@ -238,6 +240,32 @@ export function examineReading(open: OpenStore): void {
       )
       assert.equal(new Set(causes.map(({ causeId }) => causeId)).size, 6)
       assert.equal((await causesOf(setting, 'https://other.example')).length, 1)
+    })
+
+    it('are others for tasks that a gate held until their deadline, one for each gate', async () => {
+      const setting = await sit(open)
+      const { store, ended, clock, get, listed } = setting
+      const held = (by: 'credit' | 'paused') => (task: ClaimedTask) => expireHeld(task, { by, since: task.dueAt })
+      const first = await ended(held('paused'))
+      await clock.advance(1_000)
+      const second = await ended(held('paused'))
+      await ended(held('credit'))
+      await ended(task => giveUpUnsent(task))
+      const causes = await causesOf(setting)
+      const counts = new Map(causes.map(({ heldBy, count }) => [heldBy, count]))
+      assert.deepEqual(
+        counts,
+        new Map([
+          ['paused', 2],
+          ['credit', 1],
+          [undefined, 1],
+        ]),
+      )
+      const { causeId } = causes.find(({ heldBy }) => heldBy === 'paused')!
+      assert.deepEqual(await listed({ causeId }), [second.taskId, first.taskId])
+      for (const { taskId } of [first, second])
+        await store.replay({ taskId, generation: 1, progress: nextGeneration(await get({ taskId }), clock.now()) })
+      assert.equal((await causesOf(setting)).length, 2)
     })
 
     it('lose what was replayed or swept, and end with their last dead letter', async () => {

@@ -6,6 +6,7 @@ import type { HeldLease } from '../task-store.ts'
 import { everything, sit, type OpenStore } from './exam.test-kit.ts'
 import {
   asTaken,
+  expireHeld,
   giveUp,
   giveUpUnsent,
   LANE,
@@ -53,6 +54,33 @@ export function examineSettles(open: OpenStore): void {
       await clock.advance(2_000)
       const again = await claimOne(RETRIES)
       assert.deepEqual([again.taskId, again.progress, again.dueAt], [task.taskId, settlement.next.progress, dueAt])
+    })
+
+    it('of a task that a gate held until its deadline keeps which gate, and since when, until a replay', async () => {
+      const { add, claimOne, settle, get, store, clock } = await sit(open)
+      const { taskId, dueAt } = await add()
+      await clock.advance(100)
+      await settle(expireHeld(await claimOne(), { by: 'credit', since: dueAt }))
+      const dead = await get({ taskId })
+      const state = {
+        status: 'EXHAUSTED',
+        endedAt: clock.now(),
+        reason: 'deadline',
+        held: { by: 'credit', since: dueAt },
+      }
+      assert.deepEqual(dead.state, state)
+      await store.replay({ taskId, generation: 1, progress: nextGeneration(dead, clock.now()) })
+      await settle(giveUpUnsent(await claimOne({ queue: queueKey({ ...QUEUE, rank: 'low' }) })))
+      assert.deepEqual((await get({ taskId })).state, { status: 'EXHAUSTED', endedAt: clock.now(), reason: 'deadline' })
+    })
+
+    it('of a cancelled task keeps no gate', async () => {
+      const { add, claimOne, settle, get, store, clock } = await sit(open)
+      const { taskId, dueAt } = await add()
+      const claimed = await claimOne()
+      await store.cancel(taskId)
+      await settle(expireHeld(claimed, { by: 'credit', since: dueAt }))
+      assert.deepEqual((await get({ taskId })).state, { status: 'CANCELLED', endedAt: clock.now() })
     })
 
     it('of the last failure ends the task with its reason', async () => {

@@ -166,7 +166,7 @@ export function checkProgress(before: Snapshot, after: Snapshot): void {
 }
 
 function causeOf(task: Task): string | undefined {
-  return task.state.status === 'EXHAUSTED' ? causeIdOf({ ...task, reason: task.state.reason }) : undefined
+  return task.state.status === 'EXHAUSTED' ? causeIdOf({ ...task, ...task.state }) : undefined
 }
 
 function statusesOf(tasks: readonly Task[]): { [status in TaskStatus]: number } {

@@ -26,7 +26,13 @@ export type Step =
   | { readonly kind: 'release'; readonly claims: readonly number[] }
   | { readonly kind: 'settle-ended'; readonly partition: number; readonly result: EndStep['result'] }
   | { readonly kind: 'leases-of'; readonly claim: number }
-  | { readonly kind: 'expire'; readonly partition: number; readonly queue: number; readonly limit: number }
+  | {
+      readonly kind: 'expire'
+      readonly partition: number
+      readonly queue: number
+      readonly limit: number
+      readonly heldBy: 'none' | 'credit' | 'paused'
+    }
   | {
       readonly kind: 'recall'
       readonly partition: number
@@ -148,7 +154,13 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   often(3, { kind: fc.constant('release'), claims: fc.array(pointer, { minLength: 1, maxLength: 3 }) }),
   often(3, { kind: fc.constant('settle-ended'), partition, result }),
   often(1, { kind: fc.constant('leases-of'), claim: pointer }),
-  often(2, { kind: fc.constant('expire'), partition, queue: fc.nat(5), limit: fc.constantFrom(1, 2, 50) }),
+  often(2, {
+    kind: fc.constant('expire'),
+    partition,
+    queue: fc.nat(5),
+    limit: fc.constantFrom(1, 2, 50),
+    heldBy: fc.constantFrom('none', 'credit', 'paused'),
+  }),
   often(3, {
     kind: fc.constant('recall'),
     partition,

@@ -166,6 +166,20 @@ export function examineStewardship(open: OpenStore): void {
       for (const task of [future, elsewhere]) assert.equal((await get(task)).state.status, 'PENDING')
     })
 
+    it('says of what was due which gate held it when its deadline came, and since when; nothing of what was due no earlier than it opened', async () => {
+      const { store, add, take, get, clock } = await sit(open)
+      const now = clock.now()
+      const [due, lately, later] = [now, now + 400, now + 5_000]
+      const tasks = []
+      for (const dueAt of [due, lately, later]) tasks.push(await add({ dueAt, progress: { expiresAt: now + 1_000 } }))
+      const ask = { partition: PARTITION, steward: await take(), lane: LANE, queue: FIRSTS, limit: 100 }
+      await clock.advance(1_000)
+      await store.expire({ ...ask, shut: [{ by: 'breaker-open', since: now - 1, until: lately }] })
+      const ended = { status: 'EXHAUSTED', endedAt: clock.now(), reason: 'deadline' }
+      const states = await Promise.all(tasks.map(async task => (await get(task)).state))
+      assert.deepEqual(states, [{ ...ended, held: { by: 'breaker-open', since: due } }, ended, ended])
+    })
+
     it('looks at no more than it is told, and goes on behind the last one', async () => {
       const { store, build, take, clock } = await sit(open)
       const tasks = Array.from({ length: 7 }, (_, n) =>

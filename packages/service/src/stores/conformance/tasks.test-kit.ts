@@ -3,7 +3,7 @@ import type { NewTask } from '../../task/accept.ts'
 import { laneKey, partitionOf } from '../../task/lane.ts'
 import type { Settlement } from '../../task/settle.ts'
 import { TASK_ID_BYTES, taskIdOf } from '../../task/task-id.ts'
-import type { AttemptEnd, AttemptRow, ClaimedTask, Progress, Queue, Task } from '../../task/task.ts'
+import type { AttemptEnd, AttemptRow, ClaimedTask, HeldBack, Progress, Queue, Task } from '../../task/task.ts'
 
 export const TENANT = 'acme'
 export const DESTINATION = 'https://api.example'
@@ -83,6 +83,11 @@ export function giveUp(task: ClaimedTask, reason: GiveUpReason = 'attempts', end
 /** The end of a task for which nothing was sent. */
 export function giveUpUnsent(task: ClaimedTask, reason: GiveUpReason = 'deadline'): Settlement {
   return { ...fenceOf(task), next: { status: 'EXHAUSTED', reason, progress: task.progress } }
+}
+
+/** The same for one that a gate held until its deadline. */
+export function expireHeld(task: ClaimedTask, held: HeldBack): Settlement {
+  return { ...fenceOf(task), next: { status: 'EXHAUSTED', reason: 'deadline', held, progress: task.progress } }
 }
 
 /** The progress of a dead letter's next generation. */

@@ -16,8 +16,8 @@ const SAMPLES = 3
 export class CauseBook {
   readonly #graves = new Map<string, Grave>()
 
-  add(task: Task, { reason, endedAt }: Dead): void {
-    const causeId = causeIdOf({ ...task, reason })
+  add(task: Task, { reason, held, endedAt }: Dead): void {
+    const causeId = causeIdOf({ ...task, reason, held })
     const grave = this.#graves.get(causeId)
     if (grave !== undefined) {
       grave.lastAt = Math.max(grave.lastAt, endedAt)
@@ -27,11 +27,12 @@ export class CauseBook {
     const { outcome: _, ...seen } = task.lastAttempt ?? { outcome: undefined }
     const { tenant, destination, taskId } = task
     const born = { firstAt: endedAt, lastAt: endedAt, taskIds: new Set([taskId]) }
-    this.#graves.set(causeId, { causeId, tenant, destination, reason, ...seen, ...born })
+    const cause = { causeId, tenant, destination, reason, ...(held !== undefined && { heldBy: held.by }) }
+    this.#graves.set(causeId, { ...cause, ...seen, ...born })
   }
 
-  remove(task: Task, { reason }: Dead): void {
-    const causeId = causeIdOf({ ...task, reason })
+  remove(task: Task, { reason, held }: Dead): void {
+    const causeId = causeIdOf({ ...task, reason, held })
     const { taskIds } = this.#graves.get(causeId)!
     taskIds.delete(task.taskId)
     if (taskIds.size === 0) this.#graves.delete(causeId)

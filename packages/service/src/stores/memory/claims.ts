@@ -1,3 +1,4 @@
+import { heldAtDeadline } from '../../task/held.ts'
 import type { ClaimedTask, Task } from '../../task/task.ts'
 import { cursorOf } from '../cursor.ts'
 import type { Ask, AskedHead, Claim, Expire, LeaseHead, Page, PartitionPage, QueueHead } from '../task-store.ts'
@@ -98,7 +99,7 @@ const EXPIRE = cursorOf('expire', 'number', 'number')
 
 export function expire(
   book: Book,
-  { partition, lane, queue, limit, cursor }: Expire,
+  { partition, lane, queue, limit, cursor, shut = [] }: Expire,
   now: number,
 ): { readonly expired: readonly string[]; readonly nextCursor?: string } {
   const line = queueIn(book, partition, { lane, queue })?.line
@@ -106,10 +107,14 @@ export function expire(
   const looked = line?.after(from, limit) ?? []
   const last = looked.at(-1)
   const isMore = last !== undefined && line!.after(last, 1).length > 0
-  const expired = looked.map(({ item }) => item).filter(({ task }) => task.progress.expiresAt <= now)
-  for (const entry of expired) book.write(entry, { state: { status: 'EXHAUSTED', endedAt: now, reason: 'deadline' } })
+  const expired = looked.filter(({ item }) => item.task.progress.expiresAt <= now)
+  for (const { item, at: dueAt } of expired) {
+    const held = heldAtDeadline(shut, { dueAt, expiresAt: item.task.progress.expiresAt })
+    const ended = { status: 'EXHAUSTED', endedAt: now, reason: 'deadline' } as const
+    book.write(item, { state: { ...ended, ...(held !== undefined && { held }) } })
+  }
   return {
-    expired: expired.map(({ task }) => task.taskId),
+    expired: expired.map(({ item }) => item.task.taskId),
     ...(isMore && { nextCursor: EXPIRE.write([last.at, last.number]) }),
   }
 }

@@ -37,7 +37,12 @@ function stateOf(next: Next, now: number): TaskState {
     case 'SUCCEEDED':
       return { status: 'SUCCEEDED', endedAt: now }
     case 'EXHAUSTED':
-      return { status: 'EXHAUSTED', endedAt: now, reason: next.reason }
+      return {
+        status: 'EXHAUSTED',
+        endedAt: now,
+        reason: next.reason,
+        ...(next.held !== undefined && { held: next.held }),
+      }
   }
 }
 

@@ -66,7 +66,8 @@ export function deadLetters(book: Book, { filter, limit, cursor }: DeadLettersPa
 
 function isWanted(task: Task, filter: TaskFilter): boolean {
   const { state, progress, lastAttempt, createdAt } = task
-  const { reason, endedAt } = state.status === 'EXHAUSTED' ? state : { reason: undefined, endedAt: NaN }
+  const { reason, held, endedAt } =
+    state.status === 'EXHAUSTED' ? state : { reason: undefined, held: undefined, endedAt: NaN }
   return (
     isAny(filter.tenant, task.tenant) &&
     isAny(filter.status, state.status) &&
@@ -81,7 +82,7 @@ function isWanted(task: Task, filter: TaskFilter): boolean {
     createdAt < (filter.createdTo ?? Infinity) &&
     (filter.endedFrom === undefined || endedAt >= filter.endedFrom) &&
     (filter.endedTo === undefined || endedAt < filter.endedTo) &&
-    (filter.causeId === undefined || (reason !== undefined && causeIdOf({ ...task, reason }) === filter.causeId))
+    (filter.causeId === undefined || (reason !== undefined && causeIdOf({ ...task, reason, held }) === filter.causeId))
   )
 }
 

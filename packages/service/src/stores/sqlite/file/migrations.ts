@@ -188,6 +188,12 @@ export const MIGRATIONS: readonly Migration[] = [
 
   // As many as requests are under way: to look through them is cheap, and an index was written by every claim and settle.
   'drop index if exists lease_end',
+
+  // The gate that held a dead letter until its deadline. Its row of the log has as `due_at` since when.
+  `
+  alter table log add column held_by text;
+  alter table cause add column held_by text;
+  `,
 ]
 
 /** Of every file that this version has opened. */

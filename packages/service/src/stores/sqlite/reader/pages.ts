@@ -1,4 +1,5 @@
 import { laneKey, laneOf } from '../../../task/lane.ts'
+import type { GateReason } from '../../../task/lane-view.ts'
 import type { AttemptRow } from '../../../task/task.ts'
 import type {
   AttemptsPage,
@@ -68,6 +69,7 @@ type CauseRow = [
   causeId: string,
   lane: string,
   reason: Cause['reason'],
+  heldBy: GateReason | null,
   responseStatus: number | null,
   errorCode: string | null,
   errorMessage: string | null,
@@ -82,7 +84,7 @@ const MOST_SAMPLES = 3
 function causePages(connection: Connection): Pages['causes'] {
   const readBy = (where: string) =>
     connection.rows<CauseRow>(
-      `select cause_id, lane.key, reason, response_status, error_code, error_message, tasks, first_at, last_at
+      `select cause_id, lane.key, reason, held_by, response_status, error_code, error_message, tasks, first_at, last_at
        from cause join lane using (lane_id)
        where ${where} and tasks <= ?2 and (tasks < ?2 or cause_id > ?3) order by tasks desc, cause_id limit ?4`,
     )
@@ -95,11 +97,12 @@ function causePages(connection: Connection): Pages['causes'] {
   const isBefore = (one: CauseRow, other: CauseRow): boolean =>
     countIn(one) > countIn(other) || (countIn(one) === countIn(other) && one[0] < other[0])
   const causeOf = (row: CauseRow): Cause => {
-    const [causeId, lane, reason, responseStatus, errorCode, errorMessage, count, firstAt, lastAt] = row
+    const [causeId, lane, reason, heldBy, responseStatus, errorCode, errorMessage, count, firstAt, lastAt] = row
     return {
       causeId,
       ...laneOf(lane),
       reason,
+      ...(heldBy !== null && { heldBy }),
       ...(responseStatus !== null && { responseStatus }),
       ...(errorCode !== null && { errorCode }),
       ...(errorMessage !== null && { errorMessage }),
@@ -132,7 +135,7 @@ function placeOf(row: CauseRow): CausePlace {
 }
 
 function countIn(row: CauseRow): number {
-  return row[6]
+  return row[7]
 }
 
 /** Behind every name: no text has a later first character. */

@@ -6,6 +6,7 @@
 import type { GiveUpReason } from '@secondwind/resilience'
 import type { BodyUpload, NewTask } from '../../../task/accept.ts'
 import { laneKey, laneOf, queueKey, queueOf } from '../../../task/lane.ts'
+import type { GateReason } from '../../../task/lane-view.ts'
 import type { Settlement } from '../../../task/settle.ts'
 import type { AcceptedTask, ClaimedTask, Metadata, Progress, TaskStatus } from '../../../task/task.ts'
 import { attemptValues, NO_ATTEMPT, type AttemptValues } from './attempt-rows.ts'
@@ -194,6 +195,8 @@ export type SettlementRow = readonly [
   token: string,
   status: TaskStatus,
   reason: GiveUpReason | null,
+  heldBy: GateReason | null,
+  /** Of what a gate held until its deadline: since when. */
   dueAt: number | null,
   queue: string | null,
   progress: ProgressRow,
@@ -202,12 +205,14 @@ export type SettlementRow = readonly [
 
 export function settlementRow({ taskId, token, attempt, next }: Settlement): SettlementRow {
   const isPending = next.status === 'PENDING'
+  const held = next.status === 'EXHAUSTED' ? next.held : undefined
   return [
     taskId,
     token,
     next.status,
     next.status === 'EXHAUSTED' ? next.reason : null,
-    isPending ? next.dueAt : null,
+    held?.by ?? null,
+    isPending ? next.dueAt : (held?.since ?? null),
     isPending ? queueKey(next.queue) : null,
     progressRow(next.progress),
     attempt === undefined ? NO_ATTEMPT : attemptValues(attempt),

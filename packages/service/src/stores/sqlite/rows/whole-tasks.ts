@@ -34,13 +34,21 @@ export function readWholeTasks(connection: Connection, rows: RowsOfTasks): Whole
   }
 
   const stateOf = (seq: number, standing: Standing): { state: TaskState; version: number } => {
-    const { status, at: endedAt, reason, queueId, dueAt, version } = standing
+    const { status, at: endedAt, reason, heldBy, queueId, dueAt, version } = standing
     switch (status) {
       case 'SUCCEEDED':
       case 'CANCELLED':
         return { state: { status, endedAt }, version }
       case 'EXHAUSTED':
-        return { state: { status, endedAt, reason: reason! }, version }
+        return {
+          state: {
+            status,
+            endedAt,
+            reason: reason!,
+            ...(heldBy !== null && { held: { by: heldBy, since: dueAt } }),
+          },
+          version,
+        }
       case 'PENDING':
       case 'IN_FLIGHT': {
         const lease = readLease(seq)

@@ -1,6 +1,7 @@
 import type { GiveUpReason } from '@secondwind/resilience'
 import { causeIdOf } from '../../cause-id.ts'
 import { laneOf } from '../../../task/lane.ts'
+import type { GateReason } from '../../../task/lane-view.ts'
 import type { AttemptEnd } from '../../../task/task.ts'
 import type { Connection } from '../file/connection.ts'
 import type { LaneEntry } from './lanes.ts'
@@ -16,6 +17,7 @@ export interface DeadLetter {
   readonly seq: number
   readonly lane: LaneEntry
   readonly reason: GiveUpReason
+  readonly heldBy: GateReason | null
   readonly lastAttempt: AttemptEnd | undefined
   readonly at: number
 }
@@ -23,10 +25,10 @@ export interface DeadLetter {
 export function createDeadLetters(connection: Connection, spans: Spans): DeadLetters {
   const insert = connection.write('insert into dead (seq, lane_id, cause_id) values (?, ?, ?)')
   const countUp = connection.write(
-    `insert into cause (cause_id, lane_id, tenant, reason, response_status, error_code, error_message, tasks, first_at,
-       last_at)
-     values (?, ?, ?, ?, ?, ?, ?, 1, ?8, ?8)
-     on conflict do update set tasks = tasks + 1, last_at = ?8`,
+    `insert into cause (cause_id, lane_id, tenant, reason, held_by, response_status, error_code, error_message, tasks,
+       first_at, last_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, 1, ?9, ?9)
+     on conflict do update set tasks = tasks + 1, last_at = ?9`,
   )
   const remove = connection.row<[causeId: string]>('delete from dead where seq = ? returning cause_id')
   const countDown = connection.row<[tasks: number]>(
@@ -34,12 +36,13 @@ export function createDeadLetters(connection: Connection, spans: Spans): DeadLet
   )
   const removeCause = connection.write('delete from cause where cause_id = ?')
   return {
-    add({ seq, lane, reason, lastAttempt, at }) {
+    add({ seq, lane, reason, heldBy, lastAttempt, at }) {
       const { tenant, destination } = laneOf(lane.key)
-      const causeId = causeIdOf({ tenant, destination, reason, lastAttempt })
+      const held = heldBy === null ? undefined : { by: heldBy }
+      const causeId = causeIdOf({ tenant, destination, reason, held, lastAttempt })
       const { responseStatus = null, errorCode = null, errorMessage = null } = lastAttempt ?? {}
       insert(seq, lane.laneId, causeId)
-      countUp(causeId, lane.laneId, tenant, reason, responseStatus, errorCode, errorMessage, at)
+      countUp(causeId, lane.laneId, tenant, reason, heldBy, responseStatus, errorCode, errorMessage, at)
       spans.noteDeath(seq, at)
     },
     remove(seq) {

@@ -41,7 +41,15 @@ class Exam {
   }
 
   append(seq: number, attempt: AttemptValues): void {
-    const standing = { at: 0, status: 'PENDING', reason: null, queueId: null, dueAt: null, version: 1 } as const
+    const standing = {
+      at: 0,
+      status: 'PENDING',
+      reason: null,
+      heldBy: null,
+      queueId: null,
+      dueAt: null,
+      version: 1,
+    } as const
     const before = this.model.get(seq) ?? []
     const previous = before.at(-1) ?? 0
     const isReplaced = attempt === NO_ATTEMPT && previous !== 0 && this.log.attemptIdOf(previous) !== previous

@@ -1,4 +1,5 @@
 import type { GiveUpReason } from '@secondwind/resilience'
+import type { GateReason } from '../../../task/lane-view.ts'
 import type { TaskStatus } from '../../../task/task.ts'
 import type { Connection } from '../file/connection.ts'
 import { ATTEMPT_COLUMNS, hasAttempt, NO_ATTEMPT, type AttemptValues } from '../rows/attempt-rows.ts'
@@ -13,6 +14,8 @@ export interface LogEntry {
   readonly at: number
   readonly status: TaskStatus
   readonly reason: GiveUpReason | null
+  /** The gate that held it until its deadline; `dueAt` is then since when. */
+  readonly heldBy: GateReason | null
   readonly queueId: number | null
   readonly dueAt: number | null
   readonly version: number
@@ -52,9 +55,9 @@ const FILED_TOGETHER = 32_768
 
 export function createLog(connection: Connection, rows: RowsOfTasks, filedTogether: number = FILED_TOGETHER): Log {
   const insert = connection.write(
-    `insert into log (log_id, seq, at, status, reason, queue_id, due_at, version, token, settled_as, attempt_id,
-       ${PROGRESS_COLUMNS}, ${ATTEMPT_COLUMNS})
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into log (log_id, seq, at, status, reason, held_by, queue_id, due_at, version, token, settled_as,
+       attempt_id, ${PROGRESS_COLUMNS}, ${ATTEMPT_COLUMNS})
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const readProgress = connection.row<ProgressRow>(`select ${PROGRESS_COLUMNS} from log where log_id = ?`)
   const readAttemptId = connection.row<[number]>('select attempt_id from log where log_id = ?')
@@ -83,11 +86,11 @@ export function createLog(connection: Connection, rows: RowsOfTasks, filedTogeth
   }
   const append = (entry: LogEntry): number => {
     const logId = ++last
-    const { seq, at, status, reason, queueId, dueAt, version, token, settledAs, previous, progress } = entry
+    const { seq, at, status, reason, heldBy, queueId, dueAt, version, token, settledAs, previous, progress } = entry
     const { attempt = NO_ATTEMPT } = entry
     const attemptId = hasAttempt(attempt) ? logId : carriedOn(seq, previous)
-    const standing = [logId, seq, at, status, reason, queueId, dueAt, version, token, settledAs, attemptId] as const
-    insert(...standing, ...progress, ...attempt)
+    const end = [logId, seq, at, status, reason, heldBy] as const
+    insert(...end, queueId, dueAt, version, token, settledAs, attemptId, ...progress, ...attempt)
     loose.add(logId, seq)
     added++
     return logId

@@ -123,7 +123,7 @@ function wait(writer: Writer, { seq, lane, standing, queue, version, progress, d
   const entry = lanes.queueOf(lane.key, queueKey(queue))
   const { queueId } = entry
   const previous = standing.logId
-  const state = { status: 'PENDING', reason: null, queueId, dueAt } as const
+  const state = { status: 'PENDING', reason: null, heldBy: null, queueId, dueAt } as const
   const logId = log.supersede(standing, { seq, at, ...state, version, progress, previous })
   waiting.add(queueId, [dueAt, seq, logId, version])
   writer.hint(entry, dueAt)

@@ -22,7 +22,7 @@ function hasRecalled(writer: Writer, partition: number, taskId: string, dueAt: n
   const [, , , versionBefore] = row
   const version = versionBefore + 1
   waiting.remove(queueId, standing.dueAt, seq)
-  const state = { status: 'PENDING', reason: null, queueId, dueAt } as const
+  const state = { status: 'PENDING', reason: null, heldBy: null, queueId, dueAt } as const
   const logId = log.supersede(standing, { seq, at, ...state, version, progress, previous })
   waiting.add(queueId, [dueAt, seq, logId, version])
   return true

@@ -26,26 +26,28 @@ function settledBefore({ tasks, log }: Writer, taskId: string, token: string): S
 
 function settleOne(writer: Writer, settlement: SettlementRow, lease: LeaseEntry): TaskStatus {
   const { now: at, leases, lanes, waiting, log, dead, replays, whole } = writer
-  const [, token, asked, givenReason, dueAt, queueName, progress, attempt] = settlement
+  const [, token, asked, givenReason, givenHeldBy, dueAt, queueName, progress, attempt] = settlement
   const { lane } = lanes.queueBy(lease.queueId)
   const { seq, state: previous } = lease
   const version = lease.version + 1
   const status = lease.cancelRequested && asked !== 'SUCCEEDED' ? 'CANCELLED' : asked
   const reason = status === 'EXHAUSTED' ? givenReason : null
+  const heldBy = status === 'EXHAUSTED' ? givenHeldBy : null
   const queue = status === 'PENDING' ? lanes.queueOf(lane.key, queueName!) : undefined
 
   leases.remove(lease)
   if (reason !== null) {
     const lastAttempt = hasAttempt(attempt) ? attemptEndOf(attempt) : whole.attemptEnd(log.attemptIdOf(previous))
-    dead.add({ seq, lane, reason, lastAttempt, at })
+    dead.add({ seq, lane, reason, heldBy, lastAttempt, at })
   }
   const logId = log.append({
     seq,
     at,
     status,
     reason,
+    heldBy,
     queueId: queue?.queueId ?? null,
-    dueAt: queue === undefined ? null : dueAt,
+    dueAt: queue === undefined && heldBy === null ? null : dueAt,
     version,
     token,
     settledAs: status,

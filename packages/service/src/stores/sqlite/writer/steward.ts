@@ -1,3 +1,4 @@
+import { heldAtDeadline } from '../../../task/held.ts'
 import type { Expire, PartitionPage, QueueHead, LeaseHead, Remember } from '../../task-store.ts'
 import { cut, type From, type Slice } from '../rows/slice.ts'
 import type { WaitingQueue } from '../tables/waiting.ts'
@@ -51,10 +52,8 @@ export interface Expired {
 }
 
 /** Ends what is past its deadline, gate or no gate. */
-export function expire(
-  writer: Writer,
-  { partition, steward, lane, queue: key, limit, from = [-Infinity, 0] }: From<Expire, [dueAt: number, seq: number]>,
-): Expired {
+export function expire(writer: Writer, ask: From<Expire, [dueAt: number, seq: number]>): Expired {
+  const { partition, steward, lane, queue: key, limit, from = [-Infinity, 0], shut = [] } = ask
   const { now, stewards, lanes, waiting, log, tasks } = writer
   const queue = lanes.findQueue(lane, key)
   if (!stewards.isSteward(partition, steward) || queue?.lane.partition !== partition) return { expired: [], next: null }
@@ -69,7 +68,8 @@ export function expire(
     if (expiresAt > now) continue
     waiting.remove(queue.queueId, dueAt, seq)
     const ended = { version: version + 1, from: 'PENDING', status: 'EXHAUSTED', reason: 'deadline' } as const
-    end(writer, { seq, lane: queue.lane, standing, ...ended })
+    const held = heldAtDeadline(shut, { dueAt, expiresAt })
+    end(writer, { seq, lane: queue.lane, standing, ...ended, held })
     expired.push(tasks.identityOf(seq).taskId)
   }
   return { expired, next }
