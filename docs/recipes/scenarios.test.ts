@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'vitest'
-import { checkScenario, DEFAULT_QUEUE, DEFAULT_SCENARIO, runScenario, type Scenario } from '@secondwind/lab'
+import { checkDelivery, checkScenario, DEFAULT_DELIVERY, DEFAULT_QUEUE, DEFAULT_SCENARIO } from '@secondwind/lab'
+import { runDelivery, runScenario, type DeliveryScenario, type Scenario } from '@secondwind/lab'
 import { readPage } from './pages.ts'
 
 const page = readPage('docs/scenarios.md')
-const source = ['scenario', 'distribution']
-  .map(name => readFileSync(`packages/lab/src/scenario/${name}.ts`, 'utf8'))
+const source = ['scenario/scenario', 'scenario/distribution', 'delivery/delivery']
+  .map(name => readFileSync(`packages/lab/src/${name}.ts`, 'utf8'))
   .join('\n')
-const example = JSON.parse(/```json\n(.*?)```/s.exec(page)![1]!) as Scenario
+const [example, delivery] = Array.from(page.matchAll(/```json\n(.*?)```/gs), ([, json]) => JSON.parse(json!)) as [
+  Scenario,
+  DeliveryScenario,
+]
 
 /** Words that stand in the page as code, alone or among others. */
 const said = new Set(Array.from(page.matchAll(/`([^`\n]+)`/g), ([, code]) => code!.match(/[\w-]+/g) ?? []).flat())
@@ -45,5 +49,25 @@ describe('the page about scenarios', () => {
     assert.ok(dependencies['api']!.refused > 0)
     assert.ok(dependencies['db']!.retries > 0)
     assert.ok(dependencies['api']!.longestQueue <= 100)
+  })
+
+  it('shows a delivery without a problem, in which the good tasks are delivered beside the broken ones', () => {
+    assert.equal(checkDelivery(delivery).problems, undefined)
+    const { groups, requestsWhileDown } = runDelivery(delivery)
+    assert.equal(groups['orders']!.delivered, 5_000)
+    assert.equal(groups['broken']!.delivered, 0)
+    assert.ok(requestsWhileDown! < 200)
+  })
+
+  it('states the defaults of a delivery as they are', () => {
+    const { stepMs, downMs, latencyMs, limitStatus, burstSeconds } = DEFAULT_DELIVERY
+    for (const stated of [
+      `a column; ${stepMs} unless told`,
+      `\`downMs\` later; ${downMs} unless told`,
+      `response; ${latencyMs.fromMs} to ${latencyMs.toMs} ms unless told`,
+      `\`status\`, ${limitStatus} unless told`,
+    ])
+      assert.ok(page.includes(stated), stated)
+    assert.equal(burstSeconds, 1)
   })
 })

@@ -32,6 +32,21 @@ export { factsOf, type Trial } from './trial/facts.ts'
 export { arrivalsOf, latenciesOf, type NamedRun } from './trial/picture.ts'
 export { setAt } from './trial/set-at.ts'
 
+// Deliveries of the durable service
+export { runDelivery } from './delivery/run-delivery.ts'
+export { checkDelivery, type DeliveryCheck } from './delivery/check-delivery.ts'
+export { DEFAULT_DELIVERY, DEFAULT_DELIVERY_POLICY, returnOf } from './delivery/delivery.ts'
+export type * from './delivery/delivery.ts'
+export { DELIVERIES } from './delivery/named-deliveries.ts'
+export type { DeliverySteps } from './delivery/delivery-meter.ts'
+export type { DeliveryResult, GroupMeasures } from './delivery/delivery-result.ts'
+export { deliveryReadingOf, deliverySpread, deliverySpreads } from './delivery/delivery-reading.ts'
+export type { DeliveryMeasure, DeliveryReading, DeliverySpread, DeliverySpreads } from './delivery/delivery-reading.ts'
+export { deliveriesOverSeeds, type DeliveriesOverSeeds } from './delivery/over-seeds.ts'
+export { checkDeliveryLimits, type DeliveryLimitCheck, type DeliveryLimits } from './delivery/delivery-limits.ts'
+export { deliveryFactsOf, deliveryVerdictOf, type DeliveryTrial } from './delivery/delivery-facts.ts'
+export { deliveriesOf, latenessOf } from './delivery/delivery-pictures.ts'
+
 // Pictures, and numbers for people
 export * from './plots/index.ts'
 export * from './report/index.ts'

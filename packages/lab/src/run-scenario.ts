@@ -21,7 +21,7 @@ export function runScenario(scenario: Scenario, { seed = 1, ...options }: RunOpt
   return measure(scenario, seed, runWorld(scenario, { seed, ...options }))
 }
 
-function seedProblems(seed: unknown): Problem[] {
+export function seedProblems(seed: unknown): Problem[] {
   return Number.isSafeInteger(seed) ? [] : [{ at: 'seed', is: seed, say: 'must be a whole number' }]
 }
 

@@ -8,7 +8,9 @@ import { isAlike, nearest } from './nearest.ts'
 export type Reader<Value> = (given: GivenOption) => { readonly value: Value } | { readonly must: string }
 
 type Readers = { readonly [name: string]: Reader<unknown> }
-type Values<R extends Readers> = { readonly [Name in keyof R]: R[Name] extends Reader<infer Value> ? Value : never }
+export type Values<R extends Readers> = {
+  readonly [Name in keyof R]: R[Name] extends Reader<infer Value> ? Value : never
+}
 
 /** The options as values; all that is wrong with them, and with what was read before, is said at once. */
 export function readOptions<const R extends Readers>(

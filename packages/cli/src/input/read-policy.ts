@@ -1,3 +1,4 @@
+import type { PolicyDocument } from '@secondwind/lab'
 import { checkPolicy, presets, type PipelinePolicy, type RetryPolicy } from '@secondwind/resilience'
 import { check } from '@secondwind/resilience/rules'
 import { existsSync } from 'node:fs'
@@ -19,9 +20,20 @@ type Policy = RetryPolicy | PipelinePolicy
 
 /** The policy with its defaults filled in; one with problems is refused with all of them. */
 export async function readPolicy(named: string, terminal: Pick<Terminal, 'readInput'>): Promise<Policy> {
+  const { policy } = await readPolicyAsTyped(named, terminal)
+  return policy
+}
+
+export interface TypedPolicy {
+  readonly policy: Policy
+  /** Without the defaults: other defaults hold in the service. */
+  readonly typed: PolicyDocument
+}
+
+export async function readPolicyAsTyped(named: string, terminal: Pick<Terminal, 'readInput'>): Promise<TypedPolicy> {
   const document = presetOf(named) ?? (await readDocument(named, { what: 'policy', names: PRESET_NAMES }, terminal))
   const { policy, problems } = checkPolicy(document)
-  if (policy !== undefined) return policy
+  if (policy !== undefined) return { policy, typed: document as PolicyDocument }
   if (isScenario(document)) throw scenarioFailure(named)
   const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
   throw problemsFailure({ code: 'invalid-policy', what: `the policy ${shorten(named, 40)} has ${count}` }, problems)

@@ -28,6 +28,12 @@ const JOURNEYS: readonly (readonly [typed: string, ...proposed: readonly string[
     `lab assert userFacing ${SMALL} --max-peak 9x --runs 20`,
     'lab run outage --policy userFacing --load 50/s --outage 5s --capacity 80/s --runs 20',
   ],
+  ['lab run delivery-flaky', 'lab run delivery-flaky --runs 20', 'lab run delivery-flaky --runs 20 --seed 21'],
+  [
+    `lab assert '{"maxAttempts":50}' --scenario delivery-flaky --max-recovery 1min`,
+    `lab assert '{"maxAttempts":50}' --scenario delivery-flaky --max-recovery 1min --runs 20`,
+    `lab run delivery-flaky --policy '{"maxAttempts":50}' --runs 20`,
+  ],
   ['lab explain userFacing', 'lab run outage --policy userFacing'],
   ['lab tiers edge=2 db=2', 'lab tiers edge=2 db=1', `lab compare '{"maxAttempts":2}' --budget off,10%`],
   ['lab reproduce --list', 'lab reproduce jitter', 'lab cases'],

@@ -4,12 +4,14 @@ import { DEFAULT_BUDGET, type BudgetPolicy, type JitterType, type Problem } from
 import type { GivenOptions, Option } from '../command.ts'
 import { usageFailure } from '../failure.ts'
 import { optional, optionProblems, readOptions, text, type Reader } from '../input/read-options.ts'
-import { PRESET_NAMES, readPolicy } from '../input/read-policy.ts'
+import { PRESET_NAMES, readPolicyAsTyped } from '../input/read-policy.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 export interface PolicyChoice {
   /** Absent: every group keeps its own. */
   readonly policy?: PolicyDocument
+  /** The same policy without the library's defaults. */
+  readonly typed?: PolicyDocument
   readonly changes?: readonly PolicyChange[]
 }
 
@@ -37,7 +39,7 @@ export function policyChoiceProblems(given: GivenOptions): readonly Problem[] {
 export async function readPolicyChoice(given: GivenOptions, terminal: Terminal): Promise<PolicyChoice> {
   const { policy: named, budget } = readOptions(given, POLICY_READERS)
   return {
-    ...(named !== undefined && { policy: await readPolicy(named, terminal) }),
+    ...(named !== undefined && (await readPolicyAsTyped(named, terminal))),
     changes: budget === undefined ? [] : [withBudget(budget)],
   }
 }

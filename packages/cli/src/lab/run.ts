@@ -18,16 +18,17 @@ import { readOptions } from '../input/read-options.ts'
 import { readsInput, typed, typedWith } from '../input/typed.ts'
 import { fileAt } from '../output/output-file.ts'
 import { drawOn, FILE_READERS, pictureFile, PICTURE_OPTIONS, REPORT_OPTION } from '../output/picture-options.ts'
-import { labelled, type Page } from '../terminal/page.ts'
 import type { Table } from '../terminal/table.ts'
 import { POLICY_OPTIONS, policyChoiceProblems, readPolicyChoice } from './policy-choice.ts'
+import { showFacts } from './show-facts.ts'
 import { measure, middlesOf, numbersOf, sayDrawn, type Measured } from './trials.ts'
-import { OTHER_WORLDS, readWorld, SCENARIO_ARGUMENT, WORLD_OPTIONS, worldProblems } from './world-options.ts'
+import { runDeliveries } from './run-deliveries.ts'
+import { ANY_SCENARIO_ARGUMENT, OTHER_WORLDS, readAnyWorld, WORLD_OPTIONS, worldProblems } from './world-options.ts'
 
 export const runCommand: Command = {
   path: ['lab', 'run'],
-  summary: 'what a policy does to a dependency in trouble',
-  arguments: [SCENARIO_ARGUMENT],
+  summary: 'what a policy does to a dependency in trouble, or what the service delivers to it',
+  arguments: [ANY_SCENARIO_ARGUMENT],
   options: [
     ...POLICY_OPTIONS,
     ...WORLD_OPTIONS,
@@ -35,7 +36,11 @@ export const runCommand: Command = {
     REPORT_OPTION,
     { flag: '--csv', say: 'every second as comma-separated values' },
   ],
-  examples: ['lab run outage --policy payments.json', 'lab run --outage 30s --budget off --runs 20'],
+  examples: [
+    'lab run outage --policy payments.json',
+    'lab run --outage 30s --budget off --runs 20',
+    'lab run delivery-outage --runs 20',
+  ],
   run,
 }
 
@@ -45,14 +50,17 @@ interface DrawnTrial extends Trial {
   readonly middle: RunResult
 }
 
-async function run({ words, args, options, terminal }: Call): Promise<Answer> {
+async function run(call: Call): Promise<Answer> {
+  const { words, args, options, terminal } = call
   const { svg, html } = readOptions(options, FILE_READERS, [
     ...policyChoiceProblems(options),
     ...worldProblems(options),
   ])
   const named = (args[0] as string | undefined) ?? 'outage'
   const choice = await readPolicyChoice(options, terminal)
-  const { at, seeds } = await readWorld(named, options, terminal)
+  const world = await readAnyWorld(named, options, terminal)
+  if (world.kind === 'delivery') return runDeliveries(world, choice.typed, call)
+  const { at, seeds } = world
   const scenario = at(choice)
   const baselines = [withoutRetries(scenario)]
   const { dependency, worlds } = await measure([scenario], { seeds, baselines }, terminal)
@@ -75,7 +83,7 @@ async function run({ words, args, options, terminal }: Call): Promise<Answer> {
       result: middle,
     },
     csv: seriesTable(middle, dependency),
-    show: page => [drawOn(page, picture), showFacts(trial, page)].join('\n\n'),
+    show: page => [drawOn(page, picture), showFacts(factsOf(trial), page)].join('\n\n'),
     verdict: verdict.say,
     next,
     files: [
@@ -83,19 +91,6 @@ async function run({ words, args, options, terminal }: Call): Promise<Answer> {
       ...fileAt(html, () => reportOf(trial, picture, { verdict, next, origin: typed(words) })),
     ],
   }
-}
-
-/** Where the numbers stand, unless a name is longer. */
-const LABEL_WIDTH = 26
-
-function showFacts(trial: DrawnTrial, { columns }: Page): string {
-  const facts = factsOf(trial)
-  const width = Math.max(LABEL_WIDTH, ...facts.map(({ name }) => name.length + 4))
-  return facts
-    .map(({ name, value, note }) =>
-      labelled(`  ${name}`, note === undefined ? value : `${value}   ${note}`, { columns, width }),
-    )
-    .join('\n')
 }
 
 function reportOf(trial: DrawnTrial, picture: Picture, rest: Pick<ReportInput, 'verdict' | 'next' | 'origin'>): string {

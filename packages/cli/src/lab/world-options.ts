@@ -1,4 +1,4 @@
-import { checkScenario, herdWorld, outageWorld, WORKED_CASES, type Scenario } from '@secondwind/lab'
+import { checkScenario, DELIVERIES, herdWorld, outageWorld, WORKED_CASES, type Scenario } from '@secondwind/lab'
 import { checkPolicy, type Problem } from '@secondwind/resilience'
 import { dirname } from 'node:path'
 import type { Argument, GivenOptions, Option } from '../command.ts'
@@ -18,6 +18,7 @@ import {
 import type { Reader } from '../input/read-options.ts'
 import { typed } from '../input/typed.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { deliveryChoice, isDelivery, notForDeliveries, type DeliveryChoice } from './delivery-choice.ts'
 import { withTraces } from './trace-files.ts'
 import { changed, placed, reformed, type Assignment, type PolicyChoice } from './policy-choice.ts'
 
@@ -35,7 +36,8 @@ export const WORLD_OPTIONS: readonly Option[] = [
 ]
 
 export const WORLD_NAMES: readonly string[] = ['outage', 'herd']
-const NAMES: readonly string[] = [...WORLD_NAMES, ...WORKED_CASES.map(({ name }) => name)]
+export const DELIVERY_NAMES: readonly string[] = Object.keys(DELIVERIES)
+const NAMES: readonly string[] = [...WORLD_NAMES, ...WORKED_CASES.map(({ name }) => name), ...DELIVERY_NAMES]
 export const SCENARIO_WORDS = 'outage, herd, a case and its variant (shop/no retries), or a file (docs/scenarios.md)'
 /** Where none is named it is an outage. */
 export const SCENARIO_ARGUMENT: Argument = {
@@ -43,11 +45,18 @@ export const SCENARIO_ARGUMENT: Argument = {
   say: `${SCENARIO_WORDS} (outage)`,
   choices: WORLD_NAMES,
 }
+/** For commands that know deliveries of the service, too. */
+export const ANY_SCENARIO_ARGUMENT: Argument = {
+  usage: '[scenario]',
+  say: `${SCENARIO_WORDS} (outage); or what the service delivers: ${DELIVERY_NAMES.join(', ')}`,
+  choices: [...WORLD_NAMES, ...DELIVERY_NAMES],
+}
 
 /** What to try next where the same world cannot be had again: it came from stdin. */
 export const OTHER_WORLDS: string = typed(['lab', 'cases', '--list'])
 
 export interface WorldChoice {
+  readonly kind: 'calls'
   /** The world with these policies, then with what --set changes in it, and at last with these changes. */
   readonly at: (choice: PolicyChoice, ...changes: readonly Assignment[]) => Scenario
   readonly seeds: readonly number[]
@@ -58,12 +67,25 @@ export function worldProblems(given: GivenOptions): readonly Problem[] {
   return optionProblems(given, WORLD_READERS)
 }
 
+/** A world of callers, for commands that know no other. */
 export async function readWorld(named: string, given: GivenOptions, terminal: Terminal): Promise<WorldChoice> {
+  const choice = await readAnyWorld(named, given, terminal)
+  if (choice.kind === 'delivery') throw notForDeliveries(named)
+  return choice
+}
+
+export async function readAnyWorld(
+  named: string,
+  given: GivenOptions,
+  terminal: Terminal,
+): Promise<WorldChoice | DeliveryChoice> {
   const { load, outage, processes, clients, capacity, seed, runs, set, scale } = readOptions(given, WORLD_READERS)
   refuseForeign(named, given)
+  const seeds = Array.from({ length: runs }, (_, index) => seed + index)
   const document = WORLD_NAMES.includes(named)
     ? undefined
-    : (caseVariant(named, scale) ?? (await readScenario(named, terminal)))
+    : (deliveryNamed(named) ?? caseVariant(named, scale) ?? (await readScenario(named, terminal)))
+  if (isDelivery(document)) return deliveryChoice({ named, document, set: set ?? [], seeds, given })
   const world = (choice: PolicyChoice): unknown => {
     const { policy = {} } = choice
     if (named === 'outage')
@@ -78,12 +100,13 @@ export async function readWorld(named: string, given: GivenOptions, terminal: Te
     return choice.policy === undefined ? document : placed(checked(named, document), choice)
   }
   return {
+    kind: 'calls',
     at: (choice, ...changes) => {
       const own = (set ?? []).reduce(changed, world(choice))
       const formed = choice.changes?.length ? reformed(checked(named, own), choice) : own
       return checked(named, changes.reduce(changed, formed))
     },
-    seeds: Array.from({ length: runs }, (_, index) => seed + index),
+    seeds,
   }
 }
 
@@ -93,6 +116,10 @@ async function readScenario(named: string, terminal: Terminal): Promise<unknown>
   const { document, problems } = await withTraces(read, isPath(named) ? dirname(named) : '.')
   if (problems.length === 0) return document
   throw wrongScenario(named, [...problems, ...(checkScenario(document).problems ?? [])])
+}
+
+function deliveryNamed(named: string): unknown {
+  return Object.hasOwn(DELIVERIES, named) ? DELIVERIES[named] : undefined
 }
 
 /** `shop/no retries`: one of the ways to deal with one of the worked cases. */

@@ -67,7 +67,7 @@ function shareOf(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole
 }
 
-function latencyMeasures(durations: Durations): LatencyMeasures {
+export function latencyMeasures(durations: Durations): LatencyMeasures {
   const at = (percentile: number): number => durations.percentileMs(percentile)
   return {
     count: durations.count,

@@ -3,7 +3,14 @@
  * disagree. Times are milliseconds from the beginning of a run, or of an operation.
  */
 
-export type Picture = ArrivalsPicture | DistributionPicture | DelayBands | BackoffRuler | AttemptHeatmap | TierTree
+export type Picture =
+  | ArrivalsPicture
+  | DeliveriesPicture
+  | DistributionPicture
+  | DelayBands
+  | BackoffRuler
+  | AttemptHeatmap
+  | TierTree
 
 /** Calls that arrive at a dependency, counted in equal pieces of time: is it a storm? */
 export interface ArrivalsPicture {
@@ -25,6 +32,21 @@ export interface ArrivalSeries {
   readonly first: readonly number[]
   readonly retries: readonly number[]
   readonly hedges?: readonly number[]
+}
+
+/** Tasks that wait in the service and, below, its requests by what came of them, counted in equal pieces of time. */
+export interface DeliveriesPicture {
+  readonly kind: 'deliveries'
+  readonly title: string
+  readonly bucketMs: number
+  /** Tasks that have not ended at the end of each bucket. */
+  readonly waiting: readonly number[]
+  /** Requests that were made in each bucket. */
+  readonly answered: readonly number[]
+  readonly failed: readonly number[]
+  /** What the destination serves. */
+  readonly capacityPerSecond?: number
+  readonly spans?: readonly NamedSpan[]
 }
 
 export interface NamedSpan {

@@ -1,6 +1,6 @@
 /** Small pictures of every kind, any picture at all, and names that mean harm. */
 import fc from 'fast-check'
-import type { ArrivalsPicture, DelayBand, Picture, Tier } from './picture.ts'
+import type { ArrivalsPicture, DelayBand, DeliveriesPicture, Picture, Tier } from './picture.ts'
 
 export const STORM: ArrivalsPicture = {
   kind: 'arrivals',
@@ -22,10 +22,22 @@ export const COMPARED: ArrivalsPicture = {
   series: [...STORM.series, { name: 'budget', first: STORM.series[0]!.first, retries: [0, 0, 10, 10, 10, 10, 0, 200] }],
 }
 
+export const DELIVERED: DeliveriesPicture = {
+  kind: 'deliveries',
+  title: 'Deliveries',
+  bucketMs: 1_000,
+  waiting: [0, 0, 50, 100, 150, 200, 40, 0],
+  answered: [50, 50, 0, 0, 0, 0, 210, 90],
+  failed: [0, 0, 40, 20, 1, 1, 0, 0],
+  capacityPerSecond: 200,
+  spans: [{ name: 'down', fromMs: 2_000, untilMs: 6_000 }],
+}
+
 /** One picture of each kind. */
 export const PICTURES: readonly Picture[] = [
   STORM,
   COMPARED,
+  DELIVERED,
   {
     kind: 'cdf',
     title: 'Served by a time',
@@ -134,6 +146,19 @@ function picturesOf(count: fc.Arbitrary<number>, ms: fc.Arbitrary<number>): fc.A
         spans,
       },
       { requiredKeys: ['kind', 'title', 'bucketMs', 'series'] },
+    ),
+    fc.record(
+      {
+        kind: fc.constant('deliveries' as const),
+        title: anyName,
+        bucketMs,
+        waiting: counts,
+        answered: counts,
+        failed: counts,
+        capacityPerSecond: count,
+        spans,
+      },
+      { requiredKeys: ['kind', 'title', 'bucketMs', 'waiting', 'answered', 'failed'] },
     ),
     fc.record({
       kind: fc.constant('cdf' as const),

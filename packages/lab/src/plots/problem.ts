@@ -19,6 +19,13 @@ function sentenceFor(picture: Picture): string | undefined {
           ...(picture.spans ?? []).flatMap(({ fromMs, untilMs }) => [fromMs, untilMs]),
         ])
       )
+    case 'deliveries': {
+      const { waiting, answered, failed, bucketMs, capacityPerSecond = 0, spans = [] } = picture
+      return (
+        unlessCounts([waiting, answered, failed], bucketMs) ??
+        unlessTimes([capacityPerSecond, ...spans.flatMap(({ fromMs, untilMs }) => [fromMs, untilMs])])
+      )
+    }
     case 'attempt-heatmap':
       return unlessCounts(picture.rows, picture.bucketMs)
     case 'cdf': {

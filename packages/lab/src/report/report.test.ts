@@ -112,6 +112,6 @@ describe('the stops of a picture', () => {
 
   it('are none where shapes say themselves what they are', () => {
     const kinds = PICTURES.filter(picture => stopsOf(picture) !== undefined).map(({ kind }) => kind)
-    assert.deepEqual(kinds, ['arrivals', 'arrivals', 'cdf'])
+    assert.deepEqual(kinds, ['arrivals', 'arrivals', 'deliveries', 'cdf'])
   })
 })

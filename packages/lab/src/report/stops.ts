@@ -1,7 +1,8 @@
 /** Where the pointer can stop in a picture, and what is said there. */
 import { columnsOf, sayFirst } from '../plots/buckets.ts'
-import { sayMs, sayRate, sayShare, unitFor } from '../plots/format.ts'
-import type { ArrivalsPicture, DistributionPicture, Picture } from '../plots/picture.ts'
+import { deliveryColumns } from '../plots/delivery-columns.ts'
+import { sayMs, sayNumber, sayRate, sayShare, unitFor } from '../plots/format.ts'
+import type { ArrivalsPicture, DeliveriesPicture, DistributionPicture, Picture } from '../plots/picture.ts'
 import { problemOf } from '../plots/problem.ts'
 import { shareAt } from '../plots/share-at.ts'
 import { distributionAxis } from '../plots/spread.ts'
@@ -26,6 +27,7 @@ export interface Stop {
 export function stopsOf(picture: Picture): Stops | undefined {
   if (problemOf(picture) !== undefined) return undefined
   if (picture.kind === 'arrivals') return arrivalStops(picture)
+  if (picture.kind === 'deliveries') return deliveryStops(picture)
   return picture.kind === 'cdf' ? distributionStops(picture) : undefined
 }
 
@@ -47,6 +49,20 @@ function arrivalStops(picture: ArrivalsPicture): Stops {
       values: isStacked
         ? kinds.map(({ kind }) => sayRate(column[kind]))
         : series.map(({ columns }) => sayRate(columns[step]!.total)),
+    })),
+  }
+}
+
+function deliveryStops(picture: DeliveriesPicture): Stops {
+  const { requests, waiting, columnMs, endMs } = deliveryColumns(picture, MOST_STEPS)
+  const unit = unitFor(endMs)
+  return {
+    at: `from, for ${sayMs(columnMs)}`,
+    series: ['answered', 'failed', 'tasks that wait'].map((name, index) => ({ name, index })),
+    stops: requests.map(({ first, retries }, step) => ({
+      place: Math.min(1, ((step + 0.5) * columnMs) / endMs),
+      say: sayMs(step * columnMs, unit),
+      values: [sayRate(first), sayRate(retries), sayNumber(waiting[step] ?? 0)],
     })),
   }
 }

@@ -7,10 +7,15 @@ export interface Estimate {
   readonly high: number
 }
 
-/** Each measure over all runs; undefined where a run has none of it. */
+/** A measure over all runs; undefined where a run has none of it. */
 export function estimate(readings: readonly Reading[], measure: Measure): Estimate | undefined {
-  const values = readings.flatMap(reading => reading[measure] ?? [])
-  if (values.length < readings.length || values.length === 0) return undefined
+  return estimateOf(readings.map(reading => reading[measure]))
+}
+
+/** One value for each run; undefined where a run has none. */
+export function estimateOf(runs: readonly (number | undefined)[]): Estimate | undefined {
+  const values = runs.filter(value => value !== undefined)
+  if (values.length < runs.length || values.length === 0) return undefined
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length
   if (values.length === 1) return { mean, low: mean, high: mean }
   const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0)

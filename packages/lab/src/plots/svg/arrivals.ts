@@ -3,7 +3,7 @@ import { amountAxis, timeAxis, type Axis } from '../axis.ts'
 import { columnsOf, sayFirst, spansBefore, type Column, type Columns } from '../buckets.ts'
 import { sayMs, sayNumber, sayRate } from '../format.ts'
 import type { ArrivalsPicture, NamedSpan } from '../picture.ts'
-import { element, hint, pathThrough, text } from './element.ts'
+import { element, hint, pathThrough, text, type Attributes } from './element.ts'
 import {
   axisBelow,
   axisBeside,
@@ -54,12 +54,12 @@ export function arrivalsSvg(picture: ArrivalsPicture, { width, theme }: Sheet): 
   })
 }
 
-interface Places {
+export interface Places {
   readonly x: (ms: number) => number
   readonly y: (perSecond: number) => number
 }
 
-function places(x: Axis, y: Axis, { left, right, top, bottom }: Box): Places {
+export function places(x: Axis, y: Axis, { left, right, top, bottom }: Box): Places {
   return {
     x: ms => left + x.place(ms) * (right - left),
     y: perSecond => bottom - y.place(perSecond) * (bottom - top),
@@ -77,20 +77,28 @@ function stack({ series, columnMs, endMs }: Columns, at: Places, patternId: (pat
   const steps = series[0]!.columns
   return LAYERS.map(({ kind, upTo }, index) => {
     const below = LAYERS[index - 1]?.upTo ?? (() => 0)
-    const ahead = outline(steps.map(upTo), { columnMs, endMs }, at)
-    const back = outline(steps.map(below), { columnMs, endMs }, at).toReversed()
-    const isEmpty = steps.every(step => upTo(step) === below(step))
-    if (isEmpty) return ''
-    return element('path', {
-      'data-series': index,
-      d: `${pathThrough([...ahead, ...back])}Z`,
-      ...looksOf(kind, patternId),
-    })
+    const area = { series: index, below: steps.map(below), above: steps.map(upTo), columnMs, endMs }
+    return areaBetween(area, at, looksOf(kind, patternId))
   }).filter(markup => markup !== '')
 }
 
-function looksOf(
-  kind: (typeof LAYERS)[number]['kind'],
+export interface Area {
+  readonly series: number
+  readonly below: readonly number[]
+  readonly above: readonly number[]
+  readonly columnMs: number
+  readonly endMs: number
+}
+
+/** Empty where there is nothing to fill. */
+export function areaBetween({ series, below, above, ...time }: Area, at: Places, looks: Attributes): string {
+  if (above.every((amount, step) => amount === below[step])) return ''
+  const d = `${pathThrough([...outline(above, time, at), ...outline(below, time, at).toReversed()])}Z`
+  return element('path', { 'data-series': series, d, ...looks })
+}
+
+export function looksOf(
+  kind: 'first' | 'retries' | 'hedges',
   patternId: (pattern: Pattern) => string,
 ): Record<string, string> {
   switch (kind) {
@@ -140,7 +148,7 @@ function outline(
   ])
 }
 
-function drawSpan(
+export function drawSpan(
   { name, fromMs, untilMs }: NamedSpan,
   { at, box, fill }: { at: Places; box: Box; fill: string },
 ): string {
@@ -157,7 +165,7 @@ function drawSpan(
   )
 }
 
-function capacityLine(capacity: number, { at, box }: { at: Places; box: Box }): string {
+export function capacityLine(capacity: number, { at, box }: { at: Places; box: Box }): string {
   const y = at.y(capacity)
   return element('line', {
     x1: box.left,

@@ -1,6 +1,7 @@
 import type { Picture } from '../picture.ts'
 import { problemOf } from '../problem.ts'
 import { arrivalsSvg } from './arrivals.ts'
+import { deliveriesSvg } from './deliveries.ts'
 import { delayBandsSvg } from './delay-bands.ts'
 import { distributionSvg } from './distribution.ts'
 import { text } from './element.ts'
@@ -23,6 +24,8 @@ function svgOf(picture: Picture, sheet: Sheet): string {
   switch (picture.kind) {
     case 'arrivals':
       return arrivalsSvg(picture, sheet)
+    case 'deliveries':
+      return deliveriesSvg(picture, sheet)
     case 'cdf':
       return distributionSvg(picture, sheet)
     case 'delay-bands':

@@ -43,15 +43,19 @@ export function arrivalsLines(picture: ArrivalsPicture, sheet: Sheet): Line[] {
   ]
 }
 
-interface Scale {
-  /** Calls a second that one row stands for. */
+/** What a stack of cells must know of its scale. */
+export interface Heights {
+  /** The amount that one row stands for. */
   readonly step: number
   readonly rows: number
-  /** From top to bottom; each names what a row has reached when it is full. */
-  readonly labels: readonly string[]
   /** The row that the capacity lies in, at its upper edge where that can be had. */
   readonly capacityRow: number | undefined
   readonly capacityLine: string
+}
+
+interface Scale extends Heights {
+  /** From top to bottom; each names what a row has reached when it is full. */
+  readonly labels: readonly string[]
   readonly columns: ReturnType<typeof columnsOf>
   /** How many columns of the terminal show one of ours. */
   readonly times: number
@@ -103,7 +107,7 @@ function isRound(step: number): boolean {
 }
 
 /** From the bottom up: first attempts, retries on top of them, hedges on top of both. */
-function stacked({ first, retries, total }: Column, scale: Scale, { glyphs }: Sheet): Cell[] {
+export function stacked({ first, retries, total }: Column, scale: Heights, { glyphs }: Sheet): Cell[] {
   return upward(scale, row => {
     const filled = Math.min(1, total / scale.step - row)
     if (filled <= 0) return emptyCell(row, scale)
@@ -135,11 +139,11 @@ function laidOver(one: number, other: number, scale: Scale, { glyphs }: Sheet): 
   })
 }
 
-function upward({ rows }: Scale, cell: (row: number) => Cell): Cell[] {
+function upward({ rows }: Heights, cell: (row: number) => Cell): Cell[] {
   return Array.from({ length: rows }, (_, row) => cell(row))
 }
 
-function emptyCell(row: number, { capacityRow, capacityLine }: Scale): Cell {
+function emptyCell(row: number, { capacityRow, capacityLine }: Heights): Cell {
   return row === capacityRow ? { text: capacityLine, ink: 'capacity' } : EMPTY
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
-import { anyPicture, COMPARED, HOSTILE, PICTURES, STORM } from '../pictures.test-kit.ts'
+import { anyPicture, COMPARED, DELIVERED, HOSTILE, PICTURES, STORM } from '../pictures.test-kit.ts'
 import type { Picture } from '../picture.ts'
 import { problemOf } from '../problem.ts'
 import { drawText } from './draw-text.ts'
@@ -127,6 +127,33 @@ describe('arrivals in a terminal', () => {
     const drawn = drawText(STORM, { ...SMALL, paint: (text, ink) => (ink === 'retries' ? `<${text}>` : text) })
     assert.ok(drawn.includes(' <▒> retries'))
     assert.ok(drawn.includes('<▒▒▒▒▒▒▒▒>'))
+  })
+})
+
+describe('deliveries in a terminal', () => {
+  it('have the tasks that wait above, and below their requests over the same axis, failed ones on top', () => {
+    assert.deepEqual(linesOf(drawText(DELIVERED, { ...SMALL, rows: 6 })), [
+      'Deliveries, in columns of 1 s',
+      ' █ above: tasks that wait',
+      ' █ below: requests/s answered  ▒ failed',
+      ' · a few of them  ▔ capacity 200/s',
+      ' 200 ┤                ▄▄▄▄████',
+      '     │        ▄▄▄▄████████████▃▃▃▃',
+      '     │',
+      ' 300 ┤                        ▁▁▁▁',
+      '     │▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔████▔▔▔▔',
+      ' 100 ┤▄▄▄▄▄▄▄▄················████▇▇▇▇',
+      '     └┬───────┬───────┬───────┬──────┬',
+      '      0 s    2 s     4 s     6 s   8 s',
+      '              ├──── down ────┤',
+    ])
+  })
+
+  it('leave out a capacity that there is not, and need nothing but ASCII when asked', () => {
+    const { capacityPerSecond: _, ...unlimited } = DELIVERED
+    const drawn = drawText(unlimited, { ...SMALL, ascii: true })
+    assert.ok(!drawn.includes('capacity'))
+    assert.match(drawn, /^[\n -~]*$/)
   })
 })
 

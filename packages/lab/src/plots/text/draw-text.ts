@@ -1,6 +1,7 @@
 import type { Picture } from '../picture.ts'
 import { problemOf } from '../problem.ts'
 import { arrivalsLines } from './arrivals.ts'
+import { deliveriesLines } from './deliveries.ts'
 import { delayBandsLines } from './delay-bands.ts'
 import { distributionLines } from './distribution.ts'
 import { wrapped, written, type Line, type Sheet, type TextOptions } from './frame.ts'
@@ -25,6 +26,8 @@ function linesOf(picture: Picture, sheet: Sheet): Line[] {
   switch (picture.kind) {
     case 'arrivals':
       return arrivalsLines(picture, sheet)
+    case 'deliveries':
+      return deliveriesLines(picture, sheet)
     case 'cdf':
       return distributionLines(picture, sheet)
     case 'delay-bands':
