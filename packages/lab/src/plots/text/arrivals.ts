@@ -95,10 +95,14 @@ function scaleOf(picture: ArrivalsPicture, sheet: Sheet): Scale {
 }
 
 /** As wide as any label of an amount up to this one. */
-function longestUpTo(amount: number): string {
+export function longestUpTo(amount: number): string {
   const whole = sayNumber(Math.min(amount, 999_999_999))
-  return whole.length > 6 ? whole : '1.0e-5'
+  if (whole.length > 6) return whole
+  return amount < SMALL ? '1.0e-10' : '1.0e-5'
 }
+
+/** Rows of smaller amounts have labels whose exponents have two digits. */
+const SMALL = 1e-7
 
 /** A number that people count by. */
 function isRound(step: number): boolean {

@@ -3,7 +3,7 @@ import { roundStep, timeAxis } from '../axis.ts'
 import { deliveryColumns, type DeliveryColumns } from '../delivery-columns.ts'
 import { sayMs, sayNumber, sayRate } from '../format.ts'
 import type { DeliveriesPicture } from '../picture.ts'
-import { stacked, type Heights } from './arrivals.ts'
+import { longestUpTo, stacked, type Heights } from './arrivals.ts'
 import { EMPTY, framed, legend, widthBeside, wrapped, type Cell, type LegendEntry, type Line } from './frame.ts'
 import type { Sheet } from './frame.ts'
 
@@ -15,7 +15,7 @@ export function deliveriesLines(picture: DeliveriesPicture, sheet: Sheet): Line[
   // The finest columns have the highest peak: labels that fit beside it fit beside all.
   const finest = deliveryColumns(picture, Number.MAX_SAFE_INTEGER)
   const largest = Math.max(finest.mostWaiting, 2 * finest.peakPerSecond, capacityPerSecond ?? 0)
-  const room = widthBeside([longestLabelUpTo(largest)], sheet)
+  const room = widthBeside([longestUpTo(2 * largest)], sheet)
   const columns = deliveryColumns(picture, room)
   const times = Math.max(1, Math.floor(room / columns.requests.length))
   const { above, below, capacityLine } = panelsOf(picture, columns, sheet)
@@ -92,11 +92,6 @@ function rowsOf({ columns, rows }: Panel, times: number): Cell[][] {
 /** The upper edge of every second row, the highest among them. */
 function labelsOf({ rows, step }: Panel): string[] {
   return Array.from({ length: rows }, (_, row) => (row % 2 === 0 ? sayNumber((rows - row) * step) : ''))
-}
-
-function longestLabelUpTo(amount: number): string {
-  const whole = sayNumber(Math.min(2 * amount, 999_999_999))
-  return whole.length > 6 ? whole : '1.0e-5'
 }
 
 function entries(

@@ -224,6 +224,12 @@ describe('any picture in a terminal', () => {
     )
   })
 
+  it('is no wider either where a rate has an exponent of two digits', () => {
+    const series = [{ name: 'rare', first: [], retries: [498] }]
+    for (const line of linesOf(drawText({ kind: 'arrivals', title: '', bucketMs: 1e15, series }, { columns: 40 })))
+      assert.ok(widthOf(line) <= 40, line)
+  })
+
   it('is a sentence instead of half a picture when its data are none', () => {
     fc.assert(
       fc.property(anyPicture, picture => {
