@@ -3,7 +3,8 @@
  * task waiting that would succeed: the first answer gives more credit than it cost.
  *
  *  1. Attempts of each kind have a purse. It is full at the start.
- *  2. An attempt that is sent takes 1 from the purse of its kind. Only one that the service itself cut off gives it back.
+ *  2. An attempt that is sent takes 1 from the purse of its kind. Only one that the service cut off when it stopped gives
+ *     it back: an owner who cancels its own requests must not send more.
  *  3. An answer puts `perAnswer` into every purse, up to `most`. So a destination that fails every first attempt and
  *     accepts the second is not taken for dead.
  *  4. The credit that an answered attempt took comes back even above `most`, and lasts a second there. Without that, a
@@ -102,6 +103,11 @@ function creditWith(balanceOf: (kind: StartKind) => number): CreditState {
 /** Whether the destination has shown itself at work: it did what was asked, or refused it for good in a response. */
 export function isAnswer(outcome: Outcome, status: number | undefined): boolean {
   return outcome.kind === 'success' || (outcome.fault === 'permanent' && status !== undefined)
+}
+
+/** Whether an attempt speaks against the destination. One that was cut off from here says nothing. */
+export function hasFailed(outcome: Outcome, status: number | undefined): boolean {
+  return !isAnswer(outcome, status) && !(outcome.kind === 'failure' && outcome.fault === 'ignored')
 }
 
 /** How many attempts of a kind may be sent now. */

@@ -13,7 +13,7 @@
 import type { Outcome } from '../classify/outcome.ts'
 import { expectedCallMs, recordLatency } from '../latency/decide.ts'
 import { nextLimit, wasDropped } from '../limiter/decide.ts'
-import { answer, giveBack, isAnswer, noAnswer, passOver, phaseOf, takesBack, type Moment } from './credit.ts'
+import { answer, giveBack, hasFailed, isAnswer, noAnswer, passOver, phaseOf, takesBack, type Moment } from './credit.ts'
 import { budgetBalance, creditFor, kindHolds, limitAt, noRoom, noToken, wholeTokens, type KindHolds } from './gates.ts'
 import type { LaneHold } from './hold.ts'
 import type { PerKind, StartKind } from './kind.ts'
@@ -123,11 +123,9 @@ export function end(policy: LanePolicy, state: LaneState, payment: Payment, call
   const { outcome, status, durationMs, isCutOff = false } = call
   state.latestAt = now
   endByHand(state, payment.spent)
-  let isBack = false
   if (isCutOff) giveBack(state.credit, payment.spent)
-  else if (outcome.kind === 'failure' && outcome.fault === 'ignored') isBack = false
-  else if (isAnswer(outcome, status)) isBack = answer(policy.credit, state.credit, payment.spent, now)
-  else noAnswer(state.credit, now)
+  const isBack = isAnswer(outcome, status) && answer(policy.credit, state.credit, payment.spent, now)
+  if (hasFailed(outcome, status)) noAnswer(state.credit, now)
   if (outcome.kind === 'success') recordLatency(state.latencies, durationMs)
   learn(policy, state, call)
   const isHeld = holdFor(state, outcome, now)
@@ -164,6 +162,7 @@ const LIKELY_LONGER = 1.2
 /**
  * Whether an attempt would be cut off by its deadline. Each would take credit and bring no answer, and while credit is
  * short they would be all that is sent: they stand at the front of the queue. Where credit is not short it may be tried.
+ * Asked once for each attempt: the state remembers when one was tried all the same.
  */
 export function isHopeless(policy: LanePolicy, state: LaneState, expiresAt: number, now: number): boolean {
   if (now >= expiresAt) return true

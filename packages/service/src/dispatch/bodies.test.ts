@@ -58,6 +58,21 @@ describe('an attempt with a large body', () => {
     await verifySignature({ headers, body: TEXT }, SECRET, { ports })
   })
 
+  it('is not read for a probe that another one makes already: each look would claim, read and put back the next', async () => {
+    const { world, upload, enqueue } = await setting({
+      behaviourOf: () => ({ kind: 'answers', status: 503, ms: 20 }),
+      policy: { initialDelayMs: 100, maxDelayMs: 1_000, totalBudgetMs: 600_000, maxAttempts: 100 },
+    })
+    let reads = 0
+    const read = world.bodies.read.bind(world.bodies)
+    world.bodies.read = (...asked) => (reads++, read(...asked))
+    const kept = await upload()
+    for (let n = 0; n < 150; n++) await enqueue(kept)
+    await world.clock.advance(60_000)
+    const sent = world.destinations.seen.length
+    assert.ok(sent > 100 && reads <= sent + 10, `${reads} reads for ${sent} requests`)
+  })
+
   it('ends with body-missing when its bytes are gone: nothing is sent, nothing counts', async () => {
     const { world, upload, enqueue, sent, ended } = await setting()
     const kept = await upload()

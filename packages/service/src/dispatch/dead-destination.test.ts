@@ -72,6 +72,26 @@ describe('a destination that is dead', () => {
     assert.ok(attempts.length <= 7, `${attempts.length} attempts`)
   })
 
+  it('recalls no task that was told to wait since it failed', async () => {
+    let status = 503
+    const { world } = await setting({
+      behaviourOf: () => ({ kind: 'answers', status, ms: 50, ...(status === 429 && { retryAfterS: 1_800 }) }),
+    })
+    const long = { initialDelayMs: 3_600_000, maxDelayMs: 3_600_000, totalBudgetMs: 86_400_000 }
+    const { taskId } = await world.enqueue({ policy: long })
+    await world.clock.advance(2_000)
+    status = 429
+    await world.store.attemptNow(taskId)
+    await world.clock.advance(2_000)
+    status = 200
+    // Its lane is held for five minutes; then another task ends the silence.
+    await world.clock.advance(301_000)
+    await world.enqueue()
+    await world.clock.advance(60_000)
+    const sent = world.destinations.seen.filter(({ idempotencyKey }) => idempotencyKey === taskId)
+    assert.equal(sent.length, 2)
+  })
+
   it('that has become fast is tried again, though its usual call was too long for any deadline', async () => {
     let isDown = false
     let isSlow = true

@@ -129,8 +129,8 @@ export class Steering {
     const { watches } = lane.orders
     if (watches.length === 0) return
     const now = this.#options.ports.time.now()
-    if (outcome.kind === 'failure' && outcome.fault === 'ignored') return
-    const hasFailed = !laneCredit.isAnswer(outcome, status)
+    const hasFailed = laneCredit.hasFailed(outcome, status)
+    if (!hasFailed && !laneCredit.isAnswer(outcome, status)) return
     for (const watch of watches) {
       if (!isWatched(watch, now) || !isInScope(watch.scope, queue)) continue
       if (watch.isForAll) void this.#sawForAll(lane.key, watch, hasFailed)
