@@ -109,7 +109,7 @@ describe('a ring of keys', () => {
     assert.equal(ring.hasOtherAdmin('any'), true)
   })
 
-  it('ends the leave of whoever came with a text that is no longer good', async () => {
+  it('no longer takes a caller for good whose text has ended', async () => {
     const { ring, add, store, clock } = setting()
     const text = await add('acme', ['read'])
     const caller = ring.callerWith(writeKey(text))!
@@ -128,7 +128,7 @@ describe('a ring of keys', () => {
     assert.equal(ring.isInForce, true)
   })
 
-  it('says of somebody who was let in whether it still would be', async () => {
+  it('says of a caller that was let in whether it would be let in now', async () => {
     const { ring, add, store } = setting()
     const text = await add('acme', ['read'])
     await add(EVERY_TENANT, ['admin'])
@@ -140,91 +140,25 @@ describe('a ring of keys', () => {
   })
 })
 
-/** A ring with a key of two texts, and a write of it that comes to its turn, and to its end, when the test says so. */
-async function changing(becomes: (hashes: KeyDocument['hashes']) => KeyDocument['hashes'] | null) {
-  const { ring, add, store, clock } = setting()
-  const before = newKeyText(randomBytes)
-  const until = clock.now() + 1_000
-  const { secret } = newKeyText(randomBytes)
-  const hashes = [{ hash: hashOf(secret) }, { hash: hashOf(before.secret), until }]
-  const { keyId } = await add('acme', ['admin'], { hashes })
-  const callers = [secret, before.secret].map(each => ring.callerWith(writeKey({ keyId, secret: each })))
-  const left = becomes(hashes)
-  const document = left && { scopes: ['admin'], createdBy: 'local', hashes: left }
-  let takeTurn = (): void => {}
-  let end: (how: Promise<void>) => void
-  const ended = new Promise<void>(resolve => (end = resolve))
-  const slow: Pick<typeof store, 'writeRecord'> = {
-    async writeRecord(ask, leave) {
-      takeTurn = () => leave!()
-      await ended
-      return store.writeRecord(ask)
-    },
-  }
-  const write = (ifVersion = 1) => ring.write({ kind: 'key', id: keyId, tenant: 'acme', document, ifVersion }, slow)
-  const areGood = (): boolean[] => callers.map(caller => caller !== undefined && ring.isStillGood(caller))
-  return { ring, store, keyId, secret, write, areGood, takeTurn: () => takeTurn(), end: end! }
-}
-
-describe('a key that is being written', () => {
-  const NONE = [false, false]
-  const BOTH = [true, true]
-
-  it('is shut out from the turn of its revocation on, and not before', async () => {
-    const { ring, keyId, secret, write, areGood, takeTurn, end } = await changing(() => null)
-    const revoked = write()
-    assert.deepEqual(areGood(), BOTH)
-    takeTurn()
-    assert.deepEqual(areGood(), NONE)
-    assert.equal(ring.callerWith(writeKey({ keyId, secret })), undefined)
-    end(Promise.resolve())
-    assert.equal((await revoked).kind, 'removed')
-    assert.deepEqual(areGood(), NONE)
+describe('a key that is written', () => {
+  it('is what it has become before its writer is answered', async () => {
+    const { ring, add, store } = setting()
+    const { keyId: id, secret } = await add('acme', ['admin'])
+    const token = writeKey({ keyId: id, secret })
+    const fresh = { ...newKeyText(randomBytes), keyId: id }
+    const rotated = { scopes: ['admin'], createdBy: 'local', hashes: [{ hash: hashOf(fresh.secret) }] }
+    const write = async (document: typeof rotated | null, ifVersion: number): Promise<string> =>
+      (await ring.write({ kind: 'key', id, tenant: 'acme', document, ifVersion }, store)).kind
+    assert.equal(await write(rotated, 7), 'conflict')
+    assert.equal(ring.callerWith(token)?.actor, id)
+    assert.equal(await write(rotated, 1), 'written')
+    assert.equal(ring.callerWith(token), undefined)
+    assert.equal(ring.callerWith(writeKey(fresh))?.actor, id)
+    assert.equal(await write(null, 2), 'removed')
+    assert.equal(ring.callerWith(writeKey(fresh)), undefined)
   })
 
-  it('stays so, whatever a reading finds that comes before its end', async () => {
-    const { ring, write, areGood, takeTurn, end } = await changing(() => null)
-    const revoked = write()
-    takeTurn()
-    await ring.load()
-    assert.deepEqual(areGood(), NONE)
-    end(Promise.resolve())
-    await revoked
-  })
-
-  it('has those of its texts shut out that a rotation ends at once, and no others', async () => {
-    for (const [becomes, good] of [
-      [([newest, old]: KeyDocument['hashes']) => [{ hash: 'new' }, { ...newest!, until: 0 }, old!], [false, true]],
-      [([newest]: KeyDocument['hashes']) => [{ hash: 'new' }, newest!], [true, false]],
-    ] as const) {
-      const { write, areGood, takeTurn, end } = await changing(becomes)
-      const rotated = write()
-      takeTurn()
-      assert.deepEqual(areGood(), good)
-      end(Promise.resolve())
-      assert.equal((await rotated).kind, 'written')
-      assert.deepEqual(areGood(), good)
-    }
-  })
-
-  it('is good again when somebody else was quicker, or the store failed', async () => {
-    const { write, areGood, takeTurn, end } = await changing(() => null)
-    const late = write(7)
-    takeTurn()
-    assert.deepEqual(areGood(), NONE)
-    end(Promise.resolve())
-    assert.equal((await late).kind, 'conflict')
-    assert.deepEqual(areGood(), BOTH)
-    const other = await changing(() => null)
-    const failed = other.write()
-    other.takeTurn()
-    assert.deepEqual(other.areGood(), NONE)
-    other.end(Promise.reject(new Error('no room')))
-    await assert.rejects(failed, { message: 'no room' })
-    assert.deepEqual(other.areGood(), BOTH)
-  })
-
-  it('stays shut out when it was revoked and could not be read anew', async () => {
+  it('is ended by the next reading that succeeds, if the first one after the write fails', async () => {
     const { clock, store, add } = setting()
     const text = await add('acme', ['read'])
     let isAway = false
@@ -234,14 +168,12 @@ describe('a key that is being written', () => {
     }
     const ring = new KeyRing({ store: { records }, now: () => clock.now() })
     await ring.load()
-    const caller = ring.callerWith(writeKey(text))!
     isAway = true
     const gone = { kind: 'key', id: text.keyId, tenant: 'acme', document: null, ifVersion: 1 } as const
     await assert.rejects(ring.write(gone, store), { message: 'away' })
-    assert.equal(ring.isStillGood(caller), false)
     isAway = false
     await ring.load()
-    assert.equal(ring.isStillGood(caller), false)
+    assert.equal(ring.callerWith(writeKey(text)), undefined)
   })
 })
 

@@ -4,9 +4,8 @@
  *  1. As soon as there is one key, every request needs one, as long as the process lives: neither a key that has expired nor
  *     the last one that was revoked opens the door.
  *  2. All keys are at hand: a request costs one hash, and a stranger's guess never reaches the store.
- *  3. Whoever writes a key writes it here, and it is read anew at once; other instances hear of it at their next beat.
- *  4. A text that a write ends is shut out from the turn of that write on: what is done after it is done without the text.
- *     A write that is refused, or fails, has ended nothing.
+ *  3. A key is written here and read anew before its writer is answered: a text that the write has ended opens nothing from
+ *     then on. Other instances read it at their next beat. A request that was let in before is served.
  */
 import {
   documentOf,
@@ -30,7 +29,6 @@ interface KeyRingOptions {
 }
 
 interface KnownKey {
-  readonly version: number
   readonly document: KeyDocument
   readonly caller: Caller
 }
@@ -39,8 +37,6 @@ export class KeyRing {
   readonly #options: KeyRingOptions
   readonly #adminHash: string | undefined
   #keys: ReadonlyMap<string, KnownKey> = new Map()
-  /** Of keys: those whose turn has come, and that no reading has found yet. */
-  readonly #writes = new Set<WriteRecord>()
   #tenants: ReadonlySet<string> = new Set()
   #hasHadKeys = false
   readonly #reading = new Rereading(() => this.#readAll())
@@ -59,19 +55,11 @@ export class KeyRing {
     return this.#reading.anew()
   }
 
-  /** Makes a key, or has it become something else, or go, in the store of whoever asks for it. */
+  /** Makes, changes or removes a key in the caller's store. */
   async write(key: WriteRecord, store: Pick<OperatorStore, 'writeRecord'>): Promise<WrittenRecord> {
-    let isWritten = false
-    try {
-      // Others have their turns before it is read: what it ends has no leave any more when they are asked for theirs.
-      const written = await store.writeRecord(key, () => void this.#writes.add(key))
-      isWritten = written.kind === 'written' || written.kind === 'removed'
-      // Where this fails, what was ended stays so until a later reading.
-      if (isWritten) await this.load()
-      return written
-    } finally {
-      if (!isWritten) this.#writes.delete(key)
-    }
+    const written = await store.writeRecord(key)
+    if (written.kind === 'written' || written.kind === 'removed') await this.load()
+    return written
   }
 
   hasTenant(tenant: string): boolean {
@@ -90,18 +78,18 @@ export class KeyRing {
     const key = text && this.#keys.get(text.keyId)
     if (text === undefined || key === undefined) return undefined
     const secretHash = hashOf(text.secret)
-    const expiresAt = this.#endOf(key, hash => isSameHash(hash, secretHash))
+    const expiresAt = endOf(key.document, hash => isSameHash(hash, secretHash))
     if (this.#options.now() >= expiresAt) return undefined
     return { ...key.caller, secretHash, ...(expiresAt < Infinity && { expiresAt }) }
   }
 
-  /** Whether somebody who was let in would be let in now: streams are open for hours. */
+  /** Whether a caller that was let in would be let in now. Only `/events` asks: its streams are open for hours. */
   isStillGood({ actor, secretHash = '' }: Caller): boolean {
     if (!this.isInForce) return true
     if (actor === ADMIN_CALLER.actor) return this.#adminHash !== undefined
     const key = this.#keys.get(actor)
-    // Several times in every request, and about somebody whose hash was compared on the way in: it is no guess any more.
-    return key !== undefined && this.#options.now() < this.#endOf(key, hash => hash === secretHash)
+    // The hash was compared in constant time on the way in: it is no guess any more.
+    return key !== undefined && this.#options.now() < endOf(key.document, hash => hash === secretHash)
   }
 
   /**
@@ -116,26 +104,13 @@ export class KeyRing {
     )
   }
 
-  /** When a text of the key ends, by what was read of it and by what it is about to become. */
-  #endOf(key: KnownKey, isGiven: (hash: string) => boolean): number {
-    let end = endOf(key.document, isGiven)
-    for (const write of this.#writes) if (replaces(write, key)) end = Math.min(end, endBy(write, isGiven))
-    return end
-  }
-
   async #readAll(): Promise<void> {
     const { store } = this.#options
     const [keys, tenants] = await Promise.all([everyRecord(store, 'key'), everyRecord(store, 'tenant')])
     this.#keys = new Map(keys.map(record => [record.id, keyOf(record)]))
     this.#tenants = new Set(tenants.map(({ id }) => id))
     this.#hasHadKeys ||= keys.length > 0
-    for (const write of this.#writes) if (!replaces(write, this.#keys.get(write.id))) this.#writes.delete(write)
   }
-}
-
-/** Whether the key, as it is known, is what the write takes the place of, or older still: one that is newer it does not touch. */
-function replaces({ id, ifVersion }: WriteRecord, key: KnownKey | undefined): boolean {
-  return key !== undefined && key.caller.actor === id && key.version <= ifVersion
 }
 
 /** When a text of the key ends, as part of a rotation or with the key; long ago when it is none of its texts. */
@@ -145,16 +120,11 @@ function endOf({ hashes, expiresAt = Infinity }: KeyDocument, isGiven: (hash: st
   return Math.min(end, expiresAt)
 }
 
-function endBy({ document }: WriteRecord, isGiven: (hash: string) => boolean): number {
-  return document === null ? -Infinity : endOf(documentOf<KeyDocument>({ document }), isGiven)
-}
-
 function keyOf(record: OperatorRecord): KnownKey {
-  const { id, tenant, version } = record
+  const { id, tenant } = record
   const key = documentOf<KeyDocument>(record)
   const isOperator = tenant === EVERY_TENANT
   return {
-    version,
     document: key,
     caller: {
       actor: id,

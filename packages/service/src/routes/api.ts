@@ -18,7 +18,6 @@ import { KnownRoutes } from './answers/unknown-route.ts'
 import { addBodies } from './bodies/body-routes.ts'
 import { closeInTime } from './closing.ts'
 import { sparingOrders } from '../space/sparing-store.ts'
-import { askingLeave } from '../stores/leave.ts'
 import { shareReading } from '../stores/read-turns.ts'
 import type { ApiContext, ApiSetting } from './context.ts'
 import { addDeadLetters } from './dead-letters.ts'
@@ -30,7 +29,7 @@ import { PolicyBook } from './policies/policy-book.ts'
 import { addPolicies } from './policies/policy-routes.ts'
 import { addReplays } from './replays/replay-routes.ts'
 import { foreign, guardJsonRequests, guardRequests } from './requests/guard.ts'
-import { knowCallers, refuseShutOut } from './requests/caller.ts'
+import { knowCallers } from './requests/caller.ts'
 import { boundConnections } from './requests/connections.ts'
 import { readJsonBodies } from './requests/json-body.ts'
 import { boundJsonBodies } from './requests/json-room.ts'
@@ -59,11 +58,9 @@ const KEEP_ALIVE_MS = 65_000
 /** The HTTP API: checks, asks the store, answers. It listens when it is told to. */
 export function createApi(setting: ApiSetting): FastifyInstance {
   const { asTenant, asOperator } = shareReading(setting.store)
-  const { space, keys } = setting
-  const forTenants = askingLeave(space === undefined ? asTenant : sparingOrders(asTenant, space))
-  const forOperators = askingLeave(asOperator)
-  const storeFor: ApiContext['storeFor'] = caller =>
-    (caller.isOperator ? forOperators : forTenants)(() => refuseShutOut(caller, keys))
+  const { space } = setting
+  const forTenants = space === undefined ? asTenant : sparingOrders(asTenant, space)
+  const storeFor: ApiContext['storeFor'] = caller => (caller.isOperator ? asOperator : forTenants)
   const dispatching = sharingViews(setting.dispatching)
   const context = { ...setting, store: asTenant, storeFor, dispatching }
   const { log, limits, random, clock } = context

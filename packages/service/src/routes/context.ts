@@ -7,7 +7,7 @@ import type { SigningSecrets } from '../access/signing-secrets.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
 import type { DiskSpace } from '../space/disk-space.ts'
 import type { StandingOrders } from '../steering/standing-orders.ts'
-import type { BacklogLimits, ReadableStore, TaskStore } from '../stores/task-store.ts'
+import type { BacklogLimits, TaskStore } from '../stores/task-store.ts'
 import type { Dispatching } from '../task/lane-view.ts'
 import type { OperatorEvents } from '../telemetry/events.ts'
 import type { Live } from '../telemetry/live.ts'
@@ -45,7 +45,7 @@ export interface ApiSetting {
   readonly live: Live
   /** Hears what somebody does to a task, if anybody wants to. */
   readonly operatorEvents?: OperatorEvents
-  /** Of somebody who has been listening for a while; absent: nobody's leave ends. */
+  /** Asked every few seconds about each listener of `/events`; absent: every listener may stay. */
   readonly isStillAllowed?: (caller: Caller) => Promise<boolean>
   readonly metrics: () => Promise<Exposition>
   readonly health: () => Promise<Health>
@@ -60,10 +60,9 @@ export interface ApiSetting {
   readonly practice?: (api: FastifyInstance) => void
 }
 
-/** What routes are given: what is written is written in somebody's name, and so no route writes without it. */
-export interface ApiContext extends Omit<ApiSetting, 'store'> {
-  readonly store: ReadableStore
-  /** Lists are read in the caller's turn. Nothing is written for whoever was shut out before the write itself. */
+/** What routes are given. */
+export interface ApiContext extends ApiSetting {
+  /** Lists are read in the caller's turn, and tenants write only while the disk has room for them. */
   readonly storeFor: (caller: Caller) => TaskStore
 }
 

@@ -41,13 +41,13 @@ export function sparingOrders(store: TaskStore, space: Pick<DiskSpace, 'within'>
     space.within('orders', bytesOfOrder(ask), write)
   return {
     ...store,
-    cancel: (taskId, ask, leave) => within(ask, () => store.cancel(taskId, ask, leave)),
-    attemptNow: (taskId, ask, leave) => within(ask, () => store.attemptNow(taskId, ask, leave)),
-    replay: (ask, leave) => within(ask, () => store.replay(ask, leave)),
-    putPolicy: (ask, leave) => within(ask, () => store.putPolicy(ask, leave)),
+    cancel: (taskId, ask) => within(ask, () => store.cancel(taskId, ask)),
+    attemptNow: (taskId, ask) => within(ask, () => store.attemptNow(taskId, ask)),
+    replay: ask => within(ask, () => store.replay(ask)),
+    putPolicy: ask => within(ask, () => store.putPolicy(ask)),
     // Whoever shuts a door is kept from it last; but a tenant has thousands of doors, each shut with a long reason.
-    writeRecord: (ask, leave) =>
-      space.within(shutsDoor(ask) ? 'revocations' : 'orders', bytesOfOrder(ask), () => store.writeRecord(ask, leave)),
+    writeRecord: ask =>
+      space.within(shutsDoor(ask) ? 'revocations' : 'orders', bytesOfOrder(ask), () => store.writeRecord(ask)),
   }
 }
 

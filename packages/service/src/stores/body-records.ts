@@ -1,10 +1,9 @@
 /** What a store knows of large bodies: what they are, where they lie, and how many tasks need them. Never their bytes. */
-import type { Leave } from './leave.ts'
 import type { Answer } from './task-store.ts'
 
 export interface BodyStoring {
   /** Keeps what was uploaded; the same bytes again are the same body, and lie where the newest upload is. */
-  putBody(ask: PutBody, leave?: Leave): Promise<Answer & PutBodyResult>
+  putBody(ask: PutBody): Promise<Answer & PutBodyResult>
   /** Always exact. */
   body(name: BodyName): Promise<BodyRecord | undefined>
   /** Forgets bodies that no task needs, and that nobody put or needed since; answers where they lay. */

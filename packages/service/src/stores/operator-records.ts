@@ -1,10 +1,9 @@
 /** What operators set and the service keeps, and who did what: few, small, each change written with its line. */
-import type { Leave } from './leave.ts'
 import type { Page, PageAsk } from './records.ts'
 
 export interface OperatorStore {
   /** Writes a record if it still has the version that was read, and its line of the audit with it. */
-  writeRecord(ask: WriteRecord, leave?: Leave): Promise<{ readonly now: number } & WrittenRecord>
+  writeRecord(ask: WriteRecord): Promise<{ readonly now: number } & WrittenRecord>
   /** Always exact. */
   record(name: RecordName): Promise<OperatorRecord | undefined>
   /** In order of their ids. */

@@ -32,7 +32,6 @@ import { examineFleet } from './conformance/fleet.conformance.ts'
 import { examineIntake } from './conformance/intake.conformance.ts'
 import { examineLanes } from './conformance/lanes.conformance.ts'
 import { examineLargePages } from './conformance/large-pages.conformance.ts'
-import { examineLeave } from './conformance/leave.conformance.ts'
 import { examineOperators } from './conformance/operators.conformance.ts'
 import { examineReading } from './conformance/reading.conformance.ts'
 import { examineRecalls } from './conformance/recall.conformance.ts'
@@ -56,7 +55,6 @@ export function describeTaskStore(name: string, open: OpenStore): void {
     examineRecalls(open)
     examineOperators(open)
     examineVersions(open)
-    examineLeave(open)
     examineReplays(open)
     examineReading(open)
     examineLargePages(open)

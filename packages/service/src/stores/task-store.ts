@@ -11,7 +11,6 @@
  *  6. What was acknowledged survives `kill -9` at the advertised durability.
  *  7. The same (tenant, idempotencyKey) in its window: exactly one task.
  *  8. Work per call is bounded; counters are kept, never counted.
- *  9. What carries a leave that has ended when its turn comes is not done; leaves are asked in the order of what is done.
  *
  * Every answer carries the store's clock: it alone says what is due, and when a lease ends.
  */
@@ -22,7 +21,6 @@ import type { Settlement } from '../task/settle.ts'
 import type { AttemptRow, ClaimedTask, Task, TaskStatus } from '../task/task.ts'
 import type { BodyStoring } from './body-records.ts'
 import type { CallbackStore } from './callback-records.ts'
-import type { Leave } from './leave.ts'
 import type { OperatorStore } from './operator-records.ts'
 import type {
   AttemptsPage,
@@ -49,7 +47,6 @@ import type { StoreUnavailableError } from './store-errors.ts'
 export type { BacklogLimits } from '../task/backlog.ts'
 export type * from './body-records.ts'
 export type * from './callback-records.ts'
-export type * from './leave.ts'
 export * from './operator-records.ts'
 export * from './store-errors.ts'
 export type * from './operating.ts'
@@ -63,11 +60,7 @@ export interface TaskStore extends OperatorStore, ReplayStore, BodyStoring, Call
   readonly durability: 'none' | 'power-loss'
 
   // Intake
-  enqueue(
-    tasks: readonly NewTask[],
-    limits: BacklogLimits,
-    leave?: Leave,
-  ): Promise<Answer & { readonly results: readonly Enqueued[] }>
+  enqueue(tasks: readonly NewTask[], limits: BacklogLimits): Promise<Answer & { readonly results: readonly Enqueued[] }>
 
   // The fleet
   /** Says that this instance is alive, and hears who else is, and who serves what. */
@@ -104,11 +97,11 @@ export interface TaskStore extends OperatorStore, ReplayStore, BodyStoring, Call
   release(leases: readonly HeldLease[]): Promise<Answer & { readonly results: readonly ('released' | 'lost')[] }>
 
   // For operators; the line of the audit is written with the change, if there is one
-  cancel(taskId: string, ask?: Operating, leave?: Leave): Promise<Answer & Changed>
+  cancel(taskId: string, ask?: Operating): Promise<Answer & Changed>
   /** Due now, before all others of its lane. */
-  attemptNow(taskId: string, ask?: AttemptNow, leave?: Leave): Promise<Answer & Changed>
+  attemptNow(taskId: string, ask?: AttemptNow): Promise<Answer & Changed>
   /** A dead letter's next generation, if it is still in the one that was read. */
-  replay(ask: Replay, leave?: Leave): Promise<Answer & Changed>
+  replay(ask: Replay): Promise<Answer & Changed>
 
   // Reading
   /** Always exact. */
@@ -128,7 +121,7 @@ export interface TaskStore extends OperatorStore, ReplayStore, BodyStoring, Call
 
   // Policies
   /** The same document again changes nothing; another becomes the next version. */
-  putPolicy(ask: NewPolicy, leave?: Leave): Promise<Answer & PutPolicy>
+  putPolicy(ask: NewPolicy): Promise<Answer & PutPolicy>
   /** The newest version unless another is named. */
   policy(name: PolicyName, version?: number): Promise<PolicyRecord | undefined>
   policies(ask: PoliciesPage): Promise<Page<PolicyRecord>>

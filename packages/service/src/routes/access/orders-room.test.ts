@@ -31,9 +31,9 @@ async function onDisk(freeBytes: number, store?: TaskStore) {
 function slowStore() {
   const store = openMemoryStore({ clock: virtualClock() })
   const asked: (() => void)[] = []
-  const writeRecord: TaskStore['writeRecord'] = async (ask, leave) => {
+  const writeRecord: TaskStore['writeRecord'] = async ask => {
     if (ask.kind === 'destination') await new Promise<void>(resolve => asked.push(resolve))
-    return store.writeRecord(ask, leave)
+    return store.writeRecord(ask)
   }
   return { asked, store: { ...store, writeRecord } }
 }

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { virtualClock } from '@secondwind/resilience/testing'
 import { describe, it, onTestFinished } from 'vitest'
 import { openTemporarySqliteStore } from '../../stores/sqlite/sqlite.test-kit.ts'
-import { StoreUnavailableError, type AuditEntry, type TaskStore } from '../../stores/task-store.ts'
+import { StoreUnavailableError, type TaskStore } from '../../stores/task-store.ts'
 import { guarded } from './guarded.test-kit.ts'
 
 const BUSY = 16
-const ROUNDS = 3
 /** So many answers that every commit has some of the key's. */
 const WARM = 4 * BUSY
 
@@ -24,9 +25,9 @@ type Served = Awaited<ReturnType<typeof onFile>>
 
 const idOf = (key: string): string => key.split('_')[1]!
 
-/** Writes policies and makes successors without a pause until it is refused; resolves `warm` when it has begun. */
+/** Makes keys and writes policies without a pause until it is refused; counts the requests begun after `end()` that were let in. */
 function busyWith({ as }: Served, key: string) {
-  let answers = 0
+  let [answers, letInAfter, isOver] = [0, 0, false]
   let begun = (): void => {}
   const warm = new Promise<void>(resolve => (begun = resolve))
   const work = async (line: number): Promise<void> => {
@@ -35,67 +36,72 @@ function busyWith({ as }: Served, key: string) {
         ? (['/keys', { scopes: ['read'] }] as const)
         : (['/retry-policies', { policyId: `p-${idOf(key)}-${line}` }] as const)
     for (let maxAttempts = 1; ; maxAttempts = (maxAttempts % 9) + 1) {
+      const isLate = isOver
       const { status } = await as('POST', path, { key, body: 'policyId' in body ? { ...body, maxAttempts } : body })
       if (status === 401) return
       assert.equal(status, 201)
+      if (isLate) letInAfter++
       if (++answers === WARM) begun()
     }
   }
-  return { warm, over: Promise.all(Array.from({ length: BUSY }, (_, line) => work(line))) }
-}
-
-/** What stands in the audit after the line with which it ended, the newest first. */
-async function linesAfter({ store }: Served, action: string, keyId: string): Promise<AuditEntry[]> {
-  const { items } = await store.auditTrail({ tenant: 'acme', limit: 1_000 })
-  const at = items.findIndex(line => line.action === action && line.subject === keyId)
-  assert.notEqual(at, -1)
-  return items.slice(0, at).filter(({ actor }) => actor === keyId)
+  const lines = Promise.all(Array.from({ length: BUSY }, (_, line) => work(line)))
+  return { warm, end: () => void (isOver = true), letInAfter: lines.then(() => letInAfter) }
 }
 
 describe('a key that writes without a pause', () => {
-  it('does nothing, and makes no successor, after the line with which it was revoked', async () => {
+  it('is let in no more once its end is answered, whether it was revoked, was rotated or revoked itself', async () => {
     const served = await onFile()
-    for (let round = 0; round < ROUNDS; round++) {
+    const { as, operator } = served
+    const ends = [
+      (key: string) => as('DELETE', `/keys/${idOf(key)}`, { key: operator }),
+      (key: string) => as('POST', `/keys/${idOf(key)}/rotate`, { key: operator, body: { overlapMs: 0 } }),
+      (key: string) => as('DELETE', `/keys/${idOf(key)}`, { key }),
+    ]
+    for (const end of ends) {
       const key = await served.keyFor('acme', 'admin')
-      const { warm, over } = busyWith(served, key)
-      await warm
-      assert.equal((await served.as('DELETE', `/keys/${idOf(key)}`, { key: served.operator })).status, 200)
-      await over
-      assert.deepEqual(await linesAfter(served, 'key.revoke', idOf(key)), [])
+      const busy = busyWith(served, key)
+      await busy.warm
+      assert.equal((await end(key)).status, 200)
+      busy.end()
+      assert.equal(await busy.letInAfter, 0)
     }
   }, 30_000)
+})
 
-  it('nor after the line with which it was rotated without an overlap, by the text of before', async () => {
-    const served = await onFile()
-    for (let round = 0; round < ROUNDS; round++) {
-      const key = await served.keyFor('acme', 'admin')
-      const { warm, over } = busyWith(served, key)
-      await warm
-      const asked = { key: served.operator, body: { overlapMs: 0 } }
-      assert.equal((await served.as('POST', `/keys/${idOf(key)}/rotate`, asked)).status, 200)
-      await over
-      assert.deepEqual(await linesAfter(served, 'key.rotate', idOf(key)), [])
-    }
-  }, 30_000)
-
-  it('nor after the line with which it revoked itself', async () => {
-    const served = await onFile()
+describe('a key that is revoked while its request arrives', () => {
+  it('is served this request and no other, and the audit shows both', async () => {
+    const served = await guarded()
+    const { as, operator, port } = served
+    await served.addTenant('acme')
     const key = await served.keyFor('acme', 'admin')
-    const { warm, over } = busyWith(served, key)
-    await warm
-    assert.equal((await served.as('DELETE', `/keys/${idOf(key)}`, { key })).status, 200)
-    await over
-    assert.deepEqual(await linesAfter(served, 'key.revoke', idOf(key)), [])
-  }, 30_000)
+    const body = '{"policyId":"late"}'
+    const socket = connect(port, '127.0.0.1')
+    socket.write(
+      `POST /retry-policies HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${body.length}\r\nexpect: 100-continue\r\n\r\n`,
+    )
+    // The key has been looked at as soon as the body is asked for.
+    assert.match(String((await once(socket, 'data'))[0]), /^HTTP\/1.1 100/)
+    assert.equal((await as('DELETE', `/keys/${idOf(key)}`, { key: operator })).status, 200)
+    socket.write(body)
+    assert.match(String((await once(socket, 'data'))[0]), /^HTTP\/1.1 201/)
+    assert.equal((await as('GET', '/retry-policies', { key })).status, 401)
+    const { items } = (await as('GET', '/audit?limit=2', { key: operator, tenant: 'acme' })).json
+    assert.deepEqual(
+      items.map(({ action, actor, subject }: Record<string, string>) => [action, actor, subject]),
+      [
+        ['policy.put', idOf(key), 'late'],
+        ['key.revoke', idOf(operator), idOf(key)],
+      ],
+    )
+  })
 })
 
 describe('a revocation that cannot be written', () => {
   it('leaves the key good, and can be asked for again', async () => {
     let isFull = false
     const served = await onFile(store => ({
-      async writeRecord(ask, leave) {
-        if (!isFull || ask.document !== null) return store.writeRecord(ask, leave)
-        leave?.()
+      async writeRecord(ask) {
+        if (!isFull || ask.document !== null) return store.writeRecord(ask)
         throw new StoreUnavailableError('store-full', 'no room')
       },
     }))

@@ -6,7 +6,7 @@ import type { BodyRecord } from '../../stores/task-store.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { refuseClosedUploads } from '../tasks/closed-intake.ts'
-import { callerOf, refuseShutOut } from '../requests/caller.ts'
+import { callerOf } from '../requests/caller.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { BYTES, bodyRefField } from '../schemas/body.ts'
 import { operation } from '../schemas/operation.ts'
@@ -26,7 +26,7 @@ const LONGEST_TYPE = 255
 
 /** Bytes go straight to where they lie, and no more of them than are taken. */
 export function addBodies(api: FastifyInstance, context: ApiContext, intake: Intake): void {
-  const { storeFor, bodies, keys } = context
+  const { storeFor, bodies } = context
   const uploads = new Uploads(context)
   const reads = new BodyReads(context)
   // What cannot be removed now is found by the sweep.
@@ -62,13 +62,7 @@ export function addBodies(api: FastifyInstance, context: ApiContext, intake: Int
       const kept = await uploads.during(tenant, announced, () => receive(request, context))
       const { bodyRef } = kept
       const mostBytes = context.limits.backlog.bodyBytes ?? Infinity
-      const put = await storeFor(caller)
-        .putBody({ tenant, ...kept, contentType, mostBytes })
-        .catch(async (error: unknown) => {
-          // Refused, nobody names it; of what failed otherwise nobody knows.
-          if (error instanceof Refusal) await discard(kept.location)
-          throw error
-        })
+      const put = await storeFor(caller).putBody({ tenant, ...kept, contentType, mostBytes })
       const unneeded = put.kind === 'full' ? kept.location : put.leftLocation
       if (unneeded !== undefined) await discard(unneeded)
       if (put.kind === 'full') throw refusalOfFull(context.random)
@@ -94,23 +88,11 @@ export function addBodies(api: FastifyInstance, context: ApiContext, intake: Int
       }),
     },
     async (request, reply) => {
-      const caller = callerOf(request)
-      const name = { tenant: caller.tenant, bodyRef: request.params.bodyRef }
+      const name = { tenant: callerOf(request).tenant, bodyRef: request.params.bodyRef }
       const { record, bytes } = await reads.during(reply, () => readBody(name, context, request.log))
-      const look = (): void => refuseShutOut(caller, keys)
-      // It is no JSON, of which the guard would look at the key once more.
-      look()
-      return reply.headers(headersOf(record)).send(Readable.from(lookingOn(bytes, look), { objectMode: false }))
+      return reply.headers(headersOf(record)).send(Readable.from(bytes, { objectMode: false }))
     },
   )
-}
-
-/** Whoever takes its time gets nothing more once it is shut out: its answer is broken off. */
-async function* lookingOn(bytes: AsyncIterable<Uint8Array>, look: () => void): AsyncIterable<Uint8Array> {
-  for await (const chunk of bytes) {
-    look()
-    yield chunk
-  }
 }
 
 function typeOf({ headers }: FastifyRequest): string {

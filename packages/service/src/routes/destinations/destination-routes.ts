@@ -40,9 +40,9 @@ interface OneDestination<Body = unknown> {
 }
 
 export function addOneDestination(api: FastifyInstance, context: ApiContext): void {
-  const { clock, keys } = context
+  const { clock } = context
   const turns = new OrderTurns()
-  const inTurn = (reply: FastifyReply) => ({ turns, ordering: orderingOf(reply, keys) })
+  const inTurn = (reply: FastifyReply) => ({ turns, ordering: orderingOf(reply) })
 
   api.get<OneDestination>(
     '/destinations/:name',

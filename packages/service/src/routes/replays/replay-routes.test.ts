@@ -166,8 +166,8 @@ describe('a replay', () => {
     const clock = virtualClock()
     const store = openMemoryStore({ clock })
     let isContended = false
-    const writeRecord: typeof store.writeRecord = async (ask, leave) =>
-      isContended ? { now: clock.now(), kind: 'conflict' } : store.writeRecord(ask, leave)
+    const writeRecord: typeof store.writeRecord = async ask =>
+      isContended ? { now: clock.now(), kind: 'conflict' } : store.writeRecord(ask)
     const { ask, run } = await setting({ clock, store: { ...store, writeRecord } })
     const { replayId } = (await ask('POST', '/replays', { body: PLAN })).json
     await run()

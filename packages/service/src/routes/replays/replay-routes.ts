@@ -46,7 +46,7 @@ const NO_QUERY = parameters({})
 
 /** Dead letters brought back, many at a time: first a plan that can be read, then its run. */
 export function addReplays(api: FastifyInstance, context: ApiContext): void {
-  const { store, storeFor, keys, orders, clock, random, wakeReplays } = context
+  const { store, storeFor, orders, clock, random, wakeReplays } = context
   const turns = new OrderTurns()
 
   api.post<{ Body: ReplayInput }>(
@@ -172,7 +172,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
         const ask = { replayId, action, now: () => clock.now(), ...ifVersionAsked(request) }
         const caller = callerOf(request)
         // Another tenant that names it stands in a line of its own.
-        const acted = await turns.take(`${caller.tenant} ${replayId}`, orderingOf(reply, keys), () =>
+        const acted = await turns.take(`${caller.tenant} ${replayId}`, orderingOf(reply), () =>
           actOnReplay(storeFor(caller), operatorOf(request, reason), ask),
         )
         if (acted.kind === 'unknown') throw unknownReplay(replayId)

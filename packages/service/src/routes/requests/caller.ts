@@ -24,7 +24,7 @@ export function knowCallers(api: FastifyInstance): void {
   api.decorateRequest('caller', null as never)
 }
 
-/** Finds out who asks for what takes such access. Answers why it must not. */
+/** Finds out who asks, once for each request. Answers why the caller must not do this, if so. */
 export function authorise(request: FastifyRequest, access: Access, keys: KeyRing): Refusal | undefined {
   if (access.scope === 'none') return undefined
   const caller = keys.isInForce ? withKey(request, keys) : LOCAL_CALLER
@@ -33,21 +33,6 @@ export function authorise(request: FastifyRequest, access: Access, keys: KeyRing
   if (acting instanceof Refusal) return acting
   request.caller = acting
   return beyond(acting, access)
-}
-
-/**
- * Why whoever was let in must not go on. A body may take its time, and what a handler reads first does, too: whoever was
- * shut out meanwhile does nothing more, and least of all makes itself a successor.
- */
-export function shutOut(caller: Caller, keys: KeyRing): Refusal | undefined {
-  if (keys.isStillGood(caller)) return undefined
-  return caller.actor === LOCAL_CALLER.actor ? keyMissing() : keyUnknown()
-}
-
-/** To be called when all waiting is over: by the store right before each write, and before bytes are handed out. */
-export function refuseShutOut(caller: Caller, keys: KeyRing): void {
-  const refusal = shutOut(caller, keys)
-  if (refusal !== undefined) throw refusal
 }
 
 const BEARER = /^bearer +(\S+) *$/i

@@ -4,7 +4,7 @@ import type { ApiContext } from '../context.ts'
 import { hasBody } from './body-headers.ts'
 import { unasked } from './json-body.ts'
 import { accessOf } from '../schemas/operation.ts'
-import { authorise, callerOf, shutOut } from './caller.ts'
+import { authorise } from './caller.ts'
 import { isOwnHost, isOwnOrigin } from './hosts.ts'
 import { repeatedHeaders } from './repeated.ts'
 import { addRouteHooks } from './route-hooks.ts'
@@ -16,8 +16,8 @@ const CHUNKED = 'chunked'
 type Guarded = Pick<ApiContext, 'allow' | 'keys'>
 
 /**
- * Looks at every request of the routes that follow, before a byte of its body is read, and at its key once more behind the
- * last, and before what was read is answered.
+ * Looks at every request of the routes that follow, before a byte of its body is read. The key is looked at here and
+ * nowhere else: a request that was let in is served, even if its key is revoked meanwhile.
  */
 export function guardRequests(api: FastifyInstance, context: Guarded): void {
   guard(api, context, () => undefined)
@@ -32,24 +32,13 @@ type Look = (request: FastifyRequest) => Refusal | undefined
 
 function guard(api: FastifyInstance, context: Guarded, lookFurther: Look): void {
   const { keys } = context
-  addRouteHooks(api, ({ schema, method }) => {
+  addRouteHooks(api, ({ schema }) => {
     const access = accessOf(schema)
-    const isAnybodys = access.scope === 'none'
-    const lookAgain: Look = request => (isAnybodys ? undefined : shutOut(callerOf(request), keys))
     return {
       onRequest: (request, reply, done) => {
         void reply.header('x-request-id', request.id)
         done(foreign(request, context) ?? authorise(request, access, keys) ?? lookFurther(request))
       },
-      preValidation: (request, _, done) => done(lookAgain(request)),
-      // A list waits for its turn: what was read for whoever was shut out meanwhile is shown to nobody. What was written is.
-      ...([method].flat().includes('GET') && {
-        preSerialization: (request, { statusCode }, answer, done) => {
-          const isRead = request.method === 'GET' && statusCode < 400
-          const refusal = isRead ? lookAgain(request) : undefined
-          return refusal === undefined ? done(null, answer) : done(refusal)
-        },
-      }),
     }
   })
 }

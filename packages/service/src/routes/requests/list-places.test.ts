@@ -128,20 +128,6 @@ describe('lists that wait for others of their reader', () => {
     assert.ok((await Promise.all([...first, last])).every(({ status }) => status === 200))
     assert.equal(begun.length, AT_ONCE + 1)
   })
-
-  it('are not read for whoever was shut out meanwhile', async () => {
-    const { served, listAs, open, begun } = await slowLists()
-    await served.addTenant('former')
-    const body = { scopes: ['read'], expiresAt: served.clock.now() + 1_000 }
-    const { key } = (await served.as('POST', '/keys', { key: served.operator, tenant: 'former', body })).json
-    const come = arrived(served, AT_ONCE + 3)
-    const asked = Array.from({ length: AT_ONCE + 3 }, () => listAs(key))
-    await come
-    await served.clock.advance(1_000)
-    open()
-    assert.ok((await Promise.all(asked)).every(({ status }) => status === 401))
-    assert.equal(begun.length, AT_ONCE)
-  })
 })
 
 describe('what reads as much as a list', () => {

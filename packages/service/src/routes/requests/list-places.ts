@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { comeBackAfter, Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { isList } from '../schemas/operation.ts'
-import { shutOut } from './caller.ts'
 import { holderOf } from './holder.ts'
 import { ListLines } from './list-lines.ts'
 import { Parts } from './parts.ts'
@@ -26,13 +25,9 @@ const SMALL_ANSWER_BYTES = 4_096
  * the wait for its turn included, until its answer has been taken or its caller has gone. Both are shared as slots are: a
  * tenant takes nine times what it leaves free, so that there is some for the next; operators count as one more.
  *
- * Of those that have a place, a few of each reader are read; for a caller who has gone before that nothing is, and one
- * that was shut out meanwhile is refused.
+ * Of those that have a place, a few of each reader are read; for a caller who has gone before that nothing is.
  */
-export function boundLists(
-  api: FastifyInstance,
-  { limits, random, keys }: Pick<ApiContext, 'limits' | 'random' | 'keys'>,
-): void {
+export function boundLists(api: FastifyInstance, { limits, random }: Pick<ApiContext, 'limits' | 'random'>): void {
   const places = new Parts(limits.lists)
   const lines = new ListLines()
   const bytes = new Parts(limits.listBytes)
@@ -63,7 +58,7 @@ export function boundLists(
           )
         listing.add(request)
         places.take(reader, 1)
-        const begin = (): void => done(shutOut(request.caller, keys))
+        const begin = (): void => done()
         if (lines.begins(reader, begin)) return done()
         // Nobody is there to be answered: it goes no further.
         whenTaken(reply, () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { OrderTurns, type Ordering } from './order-turns.ts'
 
-const TENANT: Ordering = { isOperator: false, leave: () => {}, whenGone: () => {} }
+const TENANT: Ordering = { isOperator: false, whenGone: () => {} }
 const OPERATOR: Ordering = { ...TENANT, isOperator: true }
 
 describe('orders for one record', () => {
@@ -39,33 +39,27 @@ describe('orders for one record', () => {
     assert.equal(await turns.take('other', TENANT, async () => 'done'), 'done')
   })
 
-  it('are not begun for whoever was shut out, or has hung up, before their turn', async () => {
+  it('are not begun for a caller that has hung up before its turn', async () => {
     const turns = new OrderTurns()
     const done: string[] = []
     let end = (): void => {}
     const first = turns.take('record', TENANT, () => new Promise<void>(resolve => (end = resolve)))
-    let isShutOut = false
-    const leave = (): void => {
-      if (isShutOut) throw new Error('shut out')
-    }
     let hangUp = (): void => {}
     const orders = Promise.allSettled(
       [
-        { ...TENANT, leave },
         { ...TENANT, whenGone: (tell: () => void) => (hangUp = tell) },
         { ...TENANT, whenGone: (tell: () => void) => tell() },
         TENANT,
       ].map((ordering, at) => turns.take('record', ordering, async () => void done.push(`order ${at}`))),
     )
     await Promise.resolve()
-    isShutOut = true
     hangUp()
     end()
     await first
     const words = (await orders).map(each => (each.status === 'fulfilled' ? 'done' : (each.reason as Error).message))
     const brokenOff = 'Its connection was closed before its turn came; nothing was changed.'
-    assert.deepEqual(words, ['shut out', brokenOff, brokenOff, 'done'])
-    assert.deepEqual(done, ['order 3'])
+    assert.deepEqual(words, [brokenOff, brokenOff, 'done'])
+    assert.deepEqual(done, ['order 2'])
     assert.equal(await turns.take('record', TENANT, async () => 'free'), 'free')
   })
 })

@@ -1,24 +1,18 @@
 import type { FastifyReply } from 'fastify'
-import type { KeyRing } from '../../access/key-ring.ts'
-import type { Leave } from '../../stores/task-store.ts'
 import { Refusal } from '../answers/refusal.ts'
-import { callerOf, refuseShutOut } from './caller.ts'
+import { callerOf } from './caller.ts'
 import { whenTaken } from './when-taken.ts'
 
 /** Whoever wants to change a record. */
 export interface Ordering {
   readonly isOperator: boolean
-  /** Asked when its turn has come. */
-  readonly leave: Leave
   /** Tells when nobody is there any more to hear what came of it. */
   readonly whenGone: (tell: () => void) => void
 }
 
-export function orderingOf(reply: FastifyReply, keys: KeyRing): Ordering {
-  const caller = callerOf(reply.request)
+export function orderingOf(reply: FastifyReply): Ordering {
   return {
-    isOperator: caller.isOperator,
-    leave: () => refuseShutOut(caller, keys),
+    isOperator: callerOf(reply.request).isOperator,
     whenGone: tell => whenTaken(reply, tell),
   }
 }
@@ -34,7 +28,7 @@ interface Line {
 /**
  * Whose turn it is to change a record. Whoever reads it and then writes finds it changed when others do so, too: of many
  * who only try again, the luckiest goes first. Here they go one after the other, and operators before all others. Whoever
- * hangs up meanwhile gives up its turn, and whoever is shut out is refused.
+ * hangs up meanwhile gives up its turn.
  */
 export class OrderTurns {
   /** Of records that are being changed. */
@@ -43,7 +37,6 @@ export class OrderTurns {
   async take<Result>(id: string, ordering: Ordering, change: () => Promise<Result>): Promise<Result> {
     await this.#turnAt(id, ordering)
     try {
-      ordering.leave()
       return await change()
     } finally {
       this.#leave(id)

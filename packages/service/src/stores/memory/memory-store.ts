@@ -2,14 +2,7 @@ import type { Clock } from '@secondwind/resilience'
 import { assertFew } from '../recall.ts'
 import { createStewards } from '../stewards.ts'
 import { createStoreClock } from '../store-clock.ts'
-import {
-  StoreUnavailableError,
-  type Answer,
-  type AuditLine,
-  type Changed,
-  type Leave,
-  type TaskStore,
-} from '../task-store.ts'
+import { StoreUnavailableError, type Answer, type AuditLine, type Changed, type TaskStore } from '../task-store.ts'
 import { AuditBook } from './audit-book.ts'
 import { BodyBook } from './body-book.ts'
 import { Book } from './book.ts'
@@ -50,9 +43,8 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
   }
 
   /** A call is applied in one piece and at one instant; what it has to tell goes out behind it. */
-  const apply = <Result>(verb: (now: number) => Result, leave?: Leave): Promise<Answer & Result> =>
+  const apply = <Result>(verb: (now: number) => Result): Promise<Answer & Result> =>
     read(() => {
-      leave?.()
       const now = time.now()
       const result = verb(now)
       hints.send()
@@ -75,8 +67,8 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
     kind: 'memory',
     durability: 'none',
 
-    enqueue: (tasks, limits, leave) =>
-      apply(now => ({ results: tasks.map(task => enqueue({ book, bodies, hints }, task, limits, now)) }), leave),
+    enqueue: (tasks, limits) =>
+      apply(now => ({ results: tasks.map(task => enqueue({ book, bodies, hints }, task, limits, now)) })),
 
     beat: instance => apply(now => ({ ...stewards.beat(instance, now), recordsVersion: records.version })),
     take: ask => apply(() => ({ taken: stewards.take(ask) })),
@@ -110,11 +102,10 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
     settle: settlements => apply(now => ({ results: settlements.map(each => told(settle(book, each, now))) })),
     release: held => apply(now => ({ results: held.map(each => told(release(book, each, now))) })),
 
-    cancel: (taskId, ask = {}, leave) =>
-      apply(now => noted(ask.audit, now, cancel(book, { ...ask, taskId }, now)), leave),
-    attemptNow: (taskId, ask = {}, leave) =>
-      apply(now => noted(ask.audit, now, attemptNow(book, hints, { ...ask, taskId }, now)), leave),
-    replay: (ask, leave) => apply(now => noted(ask.audit, now, replay(book, hints, ask, now)), leave),
+    cancel: (taskId, ask = {}) => apply(now => noted(ask.audit, now, cancel(book, { ...ask, taskId }, now))),
+    attemptNow: (taskId, ask = {}) =>
+      apply(now => noted(ask.audit, now, attemptNow(book, hints, { ...ask, taskId }, now))),
+    replay: ask => apply(now => noted(ask.audit, now, replay(book, hints, ask, now))),
     replayMany: (asks, limits) =>
       apply(now => ({
         results: asks.map(ask => replay(book, hints, { ...ask, ...(limits && { limits }) }, now).kind),
@@ -134,7 +125,7 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
       }),
     laneCounters: ask => read(() => laneCounters(book, ask)),
 
-    putPolicy: (ask, leave) => apply(now => policies.put(ask, now), leave),
+    putPolicy: ask => apply(now => policies.put(ask, now)),
     policy: (name, version) => read(() => policies.find(name, version)),
     policies: ask => read(() => policies.list(ask)),
     policyVersions: ask => read(() => policies.versions(ask)),
@@ -146,7 +137,7 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
         return {}
       }),
 
-    writeRecord: (ask, leave) => apply(now => records.write(ask, now), leave),
+    writeRecord: ask => apply(now => records.write(ask, now)),
     record: name => read(() => records.find(name)),
     records: ask => read(() => records.list(ask)),
     auditTrail: ask => read(() => audit.list(ask)),
@@ -157,7 +148,7 @@ export function openMemoryStore(options: MemoryStoreOptions): TaskStore {
         book.replays.forget(replayId)
         return {}
       }),
-    putBody: (ask, leave) => apply(now => bodies.put(ask, now), leave),
+    putBody: ask => apply(now => bodies.put(ask, now)),
     body: name => read(() => bodies.find(name)),
     sweepBodies: ask => apply(() => ({ locations: bodies.sweep(ask) })),
     keptLocations: locations => read(() => bodies.kept(locations)),

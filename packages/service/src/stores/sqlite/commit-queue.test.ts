@@ -115,49 +115,6 @@ describe('calls that wait for the disk', () => {
     assert.equal(verbs().length, 1)
   })
 
-  it('are asked for their leave when their turn has come, and not done without it', async () => {
-    const { queue, commit, batches } = queueBefore()
-    let isShutOut = false
-    const leave = (): void => {
-      if (isShutOut) throw new Error('shut out')
-    }
-    const asked = ['busy', 'busy', 'busy', 'quiet'].map(tenant =>
-      queue.ask('enqueue', bringing(tenant, 1_000), tenant === 'busy' ? leave : undefined).then(
-        () => `${tenant} done`,
-        (error: Error) => `${tenant} ${error.message}`,
-      ),
-    )
-    await settled()
-    isShutOut = true
-    commit()
-    await settled()
-    for (let n = 1; n < batches.length; n++) commit()
-    assert.deepEqual(await Promise.all(asked), ['busy done', 'busy shut out', 'busy shut out', 'quiet done'])
-  })
-
-  it('are asked for it in the order in which they are done: one may end that of all behind it, in its own batch, too', async () => {
-    const { queue, batches } = queueBefore()
-    let isShutOut = false
-    const leave = (): void => {
-      if (isShutOut) throw new Error('shut out')
-    }
-    const told = (name: string, ...asked: Parameters<CommitQueue['ask']>): Promise<string> =>
-      queue.ask(...asked).then(
-        () => `${name} done`,
-        (error: Error) => `${name} ${error.message}`,
-      )
-    const brought = told('brought', 'enqueue', bringing('acme', 1), leave)
-    void queue.ask('cancel', { taskId: 'before' }, leave)
-    void queue.ask('cancel', { taskId: 'it' }, () => (isShutOut = true))
-    const behind = told('behind', 'cancel', { taskId: 'behind' }, leave)
-    assert.deepEqual(await Promise.all([brought, behind]), ['brought shut out', 'behind shut out'])
-    await settled()
-    assert.deepEqual(
-      batches.map(({ calls }) => calls.map(([, ask]) => ask)),
-      [[{ taskId: 'before' }, { taskId: 'it' }]],
-    )
-  })
-
   it('let claims in however many others wait', async () => {
     const { queue, verbs } = queueBefore()
     for (let n = 0; n < 5_000; n++) void queue.ask('get', 'a')

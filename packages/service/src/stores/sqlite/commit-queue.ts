@@ -1,6 +1,6 @@
 import { nextTurn } from '@secondwind/resilience'
 import { laneOf } from '../../task/lane.ts'
-import type { Hint, Leave } from '../task-store.ts'
+import type { Hint } from '../task-store.ts'
 import type { Keeping } from './file/disk.ts'
 import { isWithin, NOTHING_YET, type Extent } from './rows/extent.ts'
 import { TenantTurns } from './tenant-turns.ts'
@@ -17,7 +17,7 @@ import { FLEET, type AnswerOf, type AskOf, type Verb } from './writer/verbs.ts'
  * claimed again. What was settled is kept a little later: nobody waits for its answer, and several commits wait together.
  */
 export interface CommitQueue {
-  ask<V extends Verb>(verb: V, ask: AskOf<V>, leave?: Leave): Promise<Committing<V>>
+  ask<V extends Verb>(verb: V, ask: AskOf<V>): Promise<Committing<V>>
   /** Resolves when all that was asked is answered. */
   drained(): Promise<void>
 }
@@ -43,7 +43,6 @@ interface Waiting {
   readonly ask: unknown
   /** Tasks that it brings; of others than enqueue it is not asked. */
   readonly rows: number
-  readonly leave: Leave | undefined
   readonly resolve: (committed: Committing<Verb>) => void
   readonly reject: (error: unknown) => void
 }
@@ -102,7 +101,7 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
     const batch = LINES.flatMap(line => lines[line].splice(0, MOST_CALLS))
     batch.push(...brought.take({ calls: MOST_CALLS, rows: MOST_ROWS }), ...lines.claim.splice(0, MOST_CALLS))
     waiting -= batch.length
-    return batch.filter(hasLeave)
+    return batch
   }
 
   const commitBatch = async (batch: readonly Waiting[]): Promise<void> => {
@@ -188,12 +187,12 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
   }
 
   return {
-    ask: (verb, ask, leave) =>
+    ask: (verb, ask) =>
       new Promise((resolve, reject) => {
         if (verb === 'enqueue') {
           const { tasks } = ask as EnqueueAsk
-          brought.add(tenantOf(tasks), { verb, ask, rows: tasks.length, leave, resolve, reject })
-        } else lines[lineOf(verb)].push({ verb, ask, rows: 0, leave, resolve, reject })
+          brought.add(tenantOf(tasks), { verb, ask, rows: tasks.length, resolve, reject })
+        } else lines[lineOf(verb)].push({ verb, ask, rows: 0, resolve, reject })
         waiting++
         // Slots stand empty until a claim is answered, and what goes with it was asked before it: with the
         // other claims of this step it need not wait for the rest of a turn, which may take a millisecond.
@@ -210,17 +209,6 @@ export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
 /** Of an attempt: whoever made it goes on with others. */
 function isEnd({ verb }: Waiting): boolean {
   return verb === 'settle' || verb === 'release'
-}
-
-/** Whether whoever asked may still; else it is told so, and nothing is done. */
-function hasLeave({ leave, reject }: Waiting): boolean {
-  try {
-    leave?.()
-    return true
-  } catch (error) {
-    reject(error)
-    return false
-  }
 }
 
 /** All that comes in one call is one tenant's, but for callbacks, which are few. */

@@ -33,8 +33,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
     kind: 'sqlite',
     durability: 'power-loss',
 
-    async enqueue(tasks, limits, leave) {
-      const { now, answer } = await threads.write('enqueue', { tasks: tasks.map(newRow), limits }, leave)
+    async enqueue(tasks, limits) {
+      const { now, answer } = await threads.write('enqueue', { tasks: tasks.map(newRow), limits })
       return { now, results: answer }
     },
 
@@ -103,16 +103,16 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
       return { now, results: answer }
     },
 
-    async cancel(taskId, ask, leave) {
-      const { now, answer } = await threads.write('cancel', { ...ask, taskId }, leave)
+    async cancel(taskId, ask) {
+      const { now, answer } = await threads.write('cancel', { ...ask, taskId })
       return { now, ...answer }
     },
-    async attemptNow(taskId, ask, leave) {
-      const { now, answer } = await threads.write('attemptNow', { ...ask, taskId }, leave)
+    async attemptNow(taskId, ask) {
+      const { now, answer } = await threads.write('attemptNow', { ...ask, taskId })
       return { now, ...answer }
     },
-    async replay(ask, leave) {
-      const { now, answer } = await threads.write('replay', ask, leave)
+    async replay(ask) {
+      const { now, answer } = await threads.write('replay', ask)
       return { now, ...answer }
     },
     async replayMany(asks, limits) {
@@ -132,8 +132,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
     laneCounters: async ask =>
       pageOf(await threads.read('laneCounters', from(ask, CURSORS.laneCounters)), CURSORS.laneCounters),
 
-    async putPolicy(ask, leave) {
-      const { now, answer } = await threads.write('putPolicy', ask, leave)
+    async putPolicy(ask) {
+      const { now, answer } = await threads.write('putPolicy', ask)
       return { now, ...answer }
     },
     policy: async (name, version) =>
@@ -151,8 +151,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
       return { now }
     },
 
-    async writeRecord(ask, leave) {
-      const { now, answer } = await threads.write('writeRecord', ask, leave)
+    async writeRecord(ask) {
+      const { now, answer } = await threads.write('writeRecord', ask)
       return { now, ...answer }
     },
     record: async name => (await threads.write('record', name)).answer,
@@ -168,8 +168,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
       const { now } = await threads.write('forgetReplay', replayId)
       return { now }
     },
-    async putBody(ask, leave) {
-      const { now, answer } = await threads.write('putBody', ask, leave)
+    async putBody(ask) {
+      const { now, answer } = await threads.write('putBody', ask)
       return { now, ...answer }
     },
     body: async name => (await threads.write('body', name)).answer,

@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from '@secondwind/resilience'
 import { createStoreClock, uptimeMs } from '../../store-clock.ts'
-import { StoreUnavailableError, type Hint, type Leave, type StoreHealth } from '../../task-store.ts'
+import { StoreUnavailableError, type Hint, type StoreHealth } from '../../task-store.ts'
 import { createCommitQueue, type Committing } from '../commit-queue.ts'
 import { openDisk } from '../file/disk.ts'
 import { sayingWhy, type FileOptions } from '../file/file.ts'
@@ -28,7 +28,7 @@ export interface SqliteStoreOptions extends FileOptions, WriterOptions {
  */
 export interface StoreThreads {
   now(): number
-  write<V extends Verb>(verb: V, ask: AskOf<V>, leave?: Leave): Promise<Committing<V>>
+  write<V extends Verb>(verb: V, ask: AskOf<V>): Promise<Committing<V>>
   read<V extends ReaderVerb>(...ask: ReaderAsk<V>): Promise<ReaderAnswer<V>>
   health(): Promise<StoreHealth>
   onHint(listener: (hint: Hint) => void): () => void
@@ -95,10 +95,10 @@ export async function openStoreThreads(options: SqliteStoreOptions): Promise<Sto
   }
   return {
     now: () => storeClock.now(),
-    write(verb, ask, leave) {
+    write(verb, ask) {
       refuseIfClosed()
       condition.refuse(verb, ask)
-      return queue.ask(verb, ask, leave)
+      return queue.ask(verb, ask)
     },
     async read<V extends ReaderVerb>(...ask: ReaderAsk<V>) {
       refuseIfClosed()
