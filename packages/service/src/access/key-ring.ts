@@ -40,6 +40,8 @@ export class KeyRing {
   #tenants: ReadonlySet<string> = new Set()
   #hasHadKeys = false
   readonly #reading = new Rereading(() => this.#readAll())
+  /** Ends with the change that came last. */
+  #lastTurn: Promise<unknown> = Promise.resolve()
 
   constructor(options: KeyRingOptions) {
     this.#options = options
@@ -60,6 +62,17 @@ export class KeyRing {
     const written = await store.writeRecord(key)
     if (written.kind === 'written' || written.kind === 'removed') await this.load()
     return written
+  }
+
+  /**
+   * One change after the other, for changes that look at more keys than they write: of two operators that revoke each other
+   * the second finds that it is the last. One process has all keys of a SQLite file. A store that several instances share
+   * needs more: a record that each of these changes writes along.
+   */
+  inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
+    const turn = this.#lastTurn.then(change)
+    this.#lastTurn = turn.catch(() => undefined)
+    return turn
   }
 
   hasTenant(tenant: string): boolean {
@@ -92,10 +105,7 @@ export class KeyRing {
     return key !== undefined && this.#options.now() < endOf(key.document, hash => hash === secretHash)
   }
 
-  /**
-   * Whether somebody could still manage keys, and for good, if this one were gone. By what was read alone: whether another that
-   * is about to go has gone is found out by the fence.
-   */
+  /** Whether an operator could still manage keys, for good, if this key were gone. To be asked and acted on within one turn. */
   hasOtherAdmin(keyId: string): boolean {
     if (this.#adminHash !== undefined) return true
     return [...this.#keys].some(

@@ -14,9 +14,7 @@ export interface OperatorStore {
   sweepAudit(ask: SweepAudit): Promise<{ readonly now: number; readonly swept: number }>
 }
 
-export type RecordKind = (typeof RECORD_KINDS)[number]
-
-export const RECORD_KINDS = ['tenant', 'key', 'secret', 'destination', 'control', 'replay', 'fence', 'seal'] as const
+export type RecordKind = 'tenant' | 'key' | 'secret' | 'destination' | 'control' | 'replay' | 'seal'
 
 export interface RecordName {
   readonly kind: RecordKind
@@ -43,22 +41,14 @@ export interface WriteRecord extends RecordName {
   readonly most?: number
   /** Refused where another of its kind and tenant has the same `name` in its document. */
   readonly isNameUnique?: true
-  /** What else must be as it was read, for whoever looked at more than one record before. */
-  readonly fence?: Fence
   /** Left out for what the service does by itself many times a minute. */
   readonly audit?: AuditLine
-}
-
-/** A record that stands for several: it must still have this version, and gets the next one with the same write. */
-export interface Fence {
-  readonly id: string
-  readonly ifVersion: number
 }
 
 export type WrittenRecord =
   | { readonly kind: 'written'; readonly record: OperatorRecord }
   | { readonly kind: 'removed' }
-  /** Somebody else wrote it, or passed its fence, meanwhile; `record` is what it is now, absent when it is not there. */
+  /** Another call wrote it meanwhile; `record` is its present state, absent when it is not there. */
   | { readonly kind: 'conflict'; readonly record?: OperatorRecord }
   | { readonly kind: 'full' }
   /** The name belongs to this one. */
@@ -109,12 +99,7 @@ export type JsonObject = { readonly [name: string]: unknown }
 
 /** Attempts and requests are made by these: whoever beats hears that one of them changed. Replays change too often. */
 export function isReadAtBeats(kind: RecordKind): boolean {
-  return kind !== 'replay' && kind !== 'fence' && kind !== 'seal'
-}
-
-/** A fence as a record: the next one, after one that was passed now. */
-export function fenceRecord({ id, ifVersion }: Fence, { tenant }: WriteRecord, now: number): OperatorRecord {
-  return { kind: 'fence', id, tenant, version: ifVersion + 1, document: {}, createdAt: now, changedAt: now }
+  return kind !== 'replay' && kind !== 'seal'
 }
 
 /** A record's document as whoever writes its kind knows it: what was written is what is read. */

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import type { Caller } from '../../access/caller.ts'
 import { MOST_KEYS, type KeyDocument } from '../../access/documents.ts'
+import type { KeyRing } from '../../access/key-ring.ts'
 import { overlapped } from '../../access/overlap.ts'
 import { hashOf, newKeyText, writeKey } from '../../access/key-text.ts'
 import { redactText } from '../../secrets.ts'
@@ -172,47 +173,42 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
       }),
     },
     async (request, reply) => {
+      // Only operators can revoke a key of an operator, and so only they need turns: no tenant makes them wait.
+      const isOperator = callerOf(request).isOperator
+      const revoked = await (isOperator ? keys.inTurn(() => revoke(request, context)) : revoke(request, context))
       // No text of it is good any longer, so none overlaps.
-      const { overlapsUntil: _, ...key } = keyView(await revoke(request, context))
+      const { overlapsUntil: _, ...key } = keyView(revoked)
       return reply.send({ ...key, revokedAt: clock.now() })
     },
   )
 }
 
-/** Every operator's key that goes passes it: of two that revoke each other the second has to look again. */
-const OPERATORS_FENCE = 'operators'
+/** A key that is rotated over and over must not escape its revocation. */
 const MOST_TRIES = 5
 
 async function revoke(request: FastifyRequest<OneKey>, context: ApiContext): Promise<OperatorRecord> {
   const { storeFor, keys } = context
-  const store = storeFor(callerOf(request))
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    // First the fence, then the keys: what goes after this look is found out by the write.
-    const fence = await store.record({ kind: 'fence', id: OPERATORS_FENCE })
-    await keys.load()
     const record = await ownKey(request, context)
     refuseReplaced(record.id, documentOf<KeyDocument>(record), callerOf(request))
     refuseOtherVersion(request, record)
-    const isOperators = record.tenant === EVERY_TENANT
-    if (isOperators && !keys.hasOtherAdmin(record.id))
-      throw new Refusal('last-admin', {
-        detail:
-          'No other key could make keys for good: make another operator’s key first, with the scope admin and without an end.',
-      })
+    if (record.tenant === EVERY_TENANT) await refuseLastAdmin(record.id, keys)
     const { kind, id, tenant, version: ifVersion } = record
-    const gone: WriteRecord = {
-      kind,
-      id,
-      tenant,
-      document: null,
-      ifVersion,
-      ...(isOperators && { fence: { id: OPERATORS_FENCE, ifVersion: fence?.version ?? 0 } }),
-      audit: lineBy(callerOf(request), { tenant, action: 'key.revoke', subject: id, reason: request.query.reason }),
-    }
-    const written = await keys.write(gone, store)
+    const caller = callerOf(request)
+    const audit = lineBy(caller, { tenant, action: 'key.revoke', subject: id, reason: request.query.reason })
+    const written = await keys.write({ kind, id, tenant, document: null, ifVersion, audit }, storeFor(caller))
     if (written.kind === 'removed') return record
   }
   throw changedMeanwhile('key')
+}
+
+async function refuseLastAdmin(keyId: string, keys: KeyRing): Promise<void> {
+  await keys.load()
+  if (keys.hasOtherAdmin(keyId)) return
+  throw new Refusal('last-admin', {
+    detail:
+      'No other key could make keys for good: make another operator’s key first, with the scope admin and without an end.',
+  })
 }
 
 /** A key gives no more than its maker has, and the first one must be able to make others. */

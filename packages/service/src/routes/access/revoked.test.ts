@@ -117,8 +117,8 @@ describe('a revocation that cannot be written', () => {
   }, 20_000)
 })
 
-describe('operators that revoke each other by one instance at the same moment', () => {
-  it('leave one with which keys can be made: the other is shut out, or has to look again', async () => {
+describe('operators that revoke each other at the same moment', () => {
+  it('leave one key that can make others: the second revocation is refused', async () => {
     const served = await onFile()
     const { operator, as } = served
     const made = await as('POST', '/keys', { key: operator, body: { scopes: ['admin'], isOperator: true } })

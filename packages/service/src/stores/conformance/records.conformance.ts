@@ -103,19 +103,6 @@ export function examineRecords(open: OpenStore): void {
       assert.deepEqual(answers.map(({ kind }) => kind).toSorted(), ['taken', 'taken', 'written'])
     })
 
-    it('behind a fence is written by whoever passes it first; the others wrote nothing, and look again', async () => {
-      const { store } = await sit(open)
-      const audit = LINE
-      const write = (id: string, ifVersion: number): Promise<{ readonly kind: string }> =>
-        store.writeRecord({ ...CONTROL, id, audit, fence: { id: 'operators', ifVersion } })
-      const answers = await Promise.all(['a', 'b', 'c'].map(id => write(id, 0)))
-      assert.deepEqual(answers.map(({ kind }) => kind).toSorted(), ['conflict', 'conflict', 'written'])
-      assert.equal((await store.record({ kind: 'fence', id: 'operators' }))!.version, 1)
-      assert.equal((await store.auditTrail({ limit: 10 })).items.length, 1)
-      assert.equal((await write('d', 1)).kind, 'written')
-      assert.equal((await write('e', 1)).kind, 'conflict')
-    })
-
     it('is listed by id, of one kind, of one tenant or all', async () => {
       const { store, all } = await sit(open)
       for (const id of ['b', 'a', 'B', 'c']) await store.writeRecord({ ...CONTROL, id })

@@ -1,6 +1,5 @@
 import { cursorOf } from '../cursor.ts'
 import {
-  fenceRecord,
   isReadAtBeats,
   type OperatorRecord,
   type Page,
@@ -30,14 +29,12 @@ export class RecordBook {
   }
 
   write(ask: WriteRecord, now: number): WrittenRecord {
-    const { kind, id, tenant, document, ifVersion, most = Infinity, fence, audit } = ask
+    const { kind, id, tenant, document, ifVersion, most = Infinity, audit } = ask
     const present = this.find(ask)
-    const isPassed = fence !== undefined && this.#versionOf({ kind: 'fence', id: fence.id }) !== fence.ifVersion
-    if (this.#versionOf(ask) !== ifVersion || isPassed) return { kind: 'conflict', ...(present && { record: present }) }
+    if ((present?.version ?? 0) !== ifVersion) return { kind: 'conflict', ...(present && { record: present }) }
     if (present === undefined && this.#of(ask).length >= most) return { kind: 'full' }
     const namesake = ask.isNameUnique && this.#namesake(ask)
     if (namesake) return { kind: 'taken', record: namesake }
-    if (fence !== undefined) this.#keep(fenceRecord(fence, ask, now))
     if (audit !== undefined) this.#audit.add(audit, now)
     if (isReadAtBeats(kind)) this.version++
     if (document === null) {
@@ -47,7 +44,7 @@ export class RecordBook {
     const createdAt = present?.createdAt ?? now
     const kept = JSON.parse(JSON.stringify(document)) as typeof document
     const record = { kind, id, tenant, version: ifVersion + 1, document: kept, createdAt, changedAt: now }
-    this.#keep(record)
+    this.#byName.set(nameOf(ask), record)
     return { kind: 'written', record }
   }
 
@@ -60,14 +57,6 @@ export class RecordBook {
       placeOf: ({ id }): [string] => [id],
       isShown: ({ id }, [last]) => id <= last,
     })
-  }
-
-  #keep(record: OperatorRecord): void {
-    this.#byName.set(nameOf(record), record)
-  }
-
-  #versionOf(name: RecordName): number {
-    return this.find(name)?.version ?? 0
   }
 
   /** All of one kind and tenant. */

@@ -1,23 +1,14 @@
-import {
-  fenceRecord,
-  isReadAtBeats,
-  type JsonObject,
-  type OperatorRecord,
-  type WriteRecord,
-  type WrittenRecord,
-} from '../../task-store.ts'
+import { isReadAtBeats, type JsonObject, type WriteRecord, type WrittenRecord } from '../../task-store.ts'
 import type { Writer } from './writer.ts'
 
 /** Writes a record if it still has the version that was read. */
 export function writeRecord({ now, records, audit }: Writer, ask: WriteRecord): WrittenRecord {
-  const { kind, id, tenant, document, ifVersion, most = Infinity, fence } = ask
+  const { kind, id, tenant, document, ifVersion, most = Infinity } = ask
   const present = records.find(ask)
-  const isPassed = fence !== undefined && versionOf(records.find({ kind: 'fence', id: fence.id })) !== fence.ifVersion
-  if (versionOf(present) !== ifVersion || isPassed) return { kind: 'conflict', ...(present && { record: present }) }
+  if ((present?.version ?? 0) !== ifVersion) return { kind: 'conflict', ...(present && { record: present }) }
   if (present === undefined && records.count(kind, tenant) >= most) return { kind: 'full' }
   const namesake = ask.isNameUnique && records.namesake(ask)
   if (namesake) return { kind: 'taken', record: namesake }
-  if (fence !== undefined) records.write(fenceRecord(fence, ask, now))
   if (ask.audit !== undefined) audit.add(ask.audit, now)
   if (isReadAtBeats(kind)) records.version++
   if (document === null) {
@@ -30,8 +21,4 @@ export function writeRecord({ now, records, audit }: Writer, ask: WriteRecord): 
   const record = { kind, id, tenant, version: ifVersion + 1, document: kept, createdAt, changedAt: now }
   records.write(record)
   return { kind: 'written', record }
-}
-
-function versionOf(record: OperatorRecord | undefined): number {
-  return record?.version ?? 0
 }
