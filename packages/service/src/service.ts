@@ -8,7 +8,6 @@ import { getHeapStatistics } from 'node:v8'
 import { DEFAULT_TENANT } from './access/caller.ts'
 import { seedDefaultPolicy } from './access/default-policy.ts'
 import { KeyRing } from './access/key-ring.ts'
-import { sealOf } from './access/seal.ts'
 import { SigningSecrets } from './access/signing-secrets.ts'
 import { listenFailure, refuseEarly, refuseTooOpen } from './before-opening.ts'
 import { CallbackRunner } from './callbacks/callback-runner.ts'
@@ -89,7 +88,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const space = diskSpaceOf(config, clock)
   const fleetStore = space === undefined ? store : sparing(store, space)
   await seedDefaultPolicy(store, DEFAULT_TENANT)
-  const seal = await sealOf(store)
   const now = (): number => dispatcher.now()
   const keys = new KeyRing({ store, now, ...(config.adminKey !== undefined && { adminKey: config.adminKey }) })
   const secrets = new SigningSecrets(store, now)
@@ -168,7 +166,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     checkTarget: targetUrl => checkTarget(targetUrl, rules),
     keys,
     secrets,
-    seal,
     isStillAllowed: async caller => keys.isStillGood(caller),
     allow: { hosts: [] },
     live,

@@ -5,7 +5,6 @@ import { request as send, Agent, type IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { KeyRing } from '../access/key-ring.ts'
-import { sealOf } from '../access/seal.ts'
 import { SigningSecrets } from '../access/signing-secrets.ts'
 import { openMemoryBodies } from '../bodies/memory/memory-bodies.ts'
 import { StandingOrders } from '../steering/standing-orders.ts'
@@ -85,7 +84,6 @@ export async function startApi(asked: ServeOptions = {}): Promise<Served> {
     random: seededRandom(1),
     limits: { ...DEFAULT_LIMITS, ...limits },
     keys,
-    seal: await sealOf(store),
     secrets: new SigningSecrets(store, () => clock.now()),
     allow: { hosts: [] },
     live,

@@ -35,7 +35,6 @@ import { readJsonBodies } from './requests/json-body.ts'
 import { boundJsonBodies } from './requests/json-room.ts'
 import { boundLists } from './requests/list-places.ts'
 import { createRequestIds } from './requests/request-ids.ts'
-import { sealCursors } from './requests/sealed-cursors.ts'
 import { AJV_OPTIONS } from './requests/validation.ts'
 import { addMetrics, addServiceState } from './service-state.ts'
 import { createIntakeLimit } from './tasks/intake-limit.ts'
@@ -132,7 +131,6 @@ function addRoutes(
     guardJsonRequests(scope, context)
     giveConnections(scope)
     boundLists(scope, context)
-    sealCursors(scope, context)
     boundJsonBodies(scope, context)
     readJsonBodies(scope)
     addSubmitTask(scope, context, intake)

@@ -2,7 +2,6 @@ import type { Clock, Random } from '@secondwind/resilience'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../access/caller.ts'
 import type { KeyRing } from '../access/key-ring.ts'
-import type { Seal } from '../access/seal.ts'
 import type { SigningSecrets } from '../access/signing-secrets.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
 import type { DiskSpace } from '../space/disk-space.ts'
@@ -37,8 +36,6 @@ export interface ApiSetting {
   readonly checkTarget?: (targetUrl: string) => string | undefined
   readonly keys: KeyRing
   readonly secrets: SigningSecrets
-  /** What callers are given to bring it back is read by nobody else. */
-  readonly seal: Seal
   /** Names besides those of loopback under which a service without keys is reached: `host` or `host:port`. */
   readonly allow: { readonly hosts: readonly string[] }
   /** What can be watched while it happens; routes tell it what they have changed. */

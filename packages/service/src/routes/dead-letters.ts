@@ -60,15 +60,15 @@ export function addDeadLetters(api: FastifyInstance, context: ApiContext): void 
       if (problems.length > 0) throw invalid('query', problems)
       const store = storeFor(caller)
       const place = { ...seenBy(caller), ...(destination !== undefined && { destination }) }
-      const question = { ...place, causeId }
-      const page = { ...openCursor(cursor, question), limit }
       if (group === 'cause') {
         if (causeId !== undefined)
           throw invalid('query', [{ at: 'causeId', is: causeId, say: 'lists the tasks of a cause: leave group out' }])
-        return reply.send(bindCursor(await store.causes({ ...place, ...page }), question))
+        const causes = await store.causes({ ...place, limit, ...openCursor(cursor, place) })
+        return reply.send(bindCursor(causes, place))
       }
       const filter = { status: 'EXHAUSTED', ...place, ...(causeId !== undefined && { causeId }) } as const
-      return reply.send(taskPage(bindCursor(await store.list({ filter, ...page }), question), context))
+      const tasks = await store.list({ filter, limit, ...openCursor(cursor, filter) })
+      return reply.send(taskPage(bindCursor(tasks, filter), context))
     },
   )
 }

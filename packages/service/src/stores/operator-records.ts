@@ -14,7 +14,7 @@ export interface OperatorStore {
   sweepAudit(ask: SweepAudit): Promise<{ readonly now: number; readonly swept: number }>
 }
 
-export type RecordKind = 'tenant' | 'key' | 'secret' | 'destination' | 'control' | 'replay' | 'seal'
+export type RecordKind = 'tenant' | 'key' | 'secret' | 'destination' | 'control' | 'replay'
 
 export interface RecordName {
   readonly kind: RecordKind
@@ -99,7 +99,7 @@ export type JsonObject = { readonly [name: string]: unknown }
 
 /** Attempts and requests are made by these: whoever beats hears that one of them changed. Replays change too often. */
 export function isReadAtBeats(kind: RecordKind): boolean {
-  return kind !== 'replay' && kind !== 'seal'
+  return kind !== 'replay'
 }
 
 /** A record's document as whoever writes its kind knows it: what was written is what is read. */

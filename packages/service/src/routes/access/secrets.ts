@@ -10,6 +10,7 @@ import type { ApiContext } from '../context.ts'
 import { pathOf, replaceRecord } from './one-record.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { readDestination } from '../destinations/find-destination.ts'
+import { bindCursor, openCursor } from '../requests/bound-cursor.ts'
 import { callerOf } from '../requests/caller.ts'
 import { etagOf, IF_MATCH } from '../requests/if-match.ts'
 import { readNumbers } from '../requests/query.ts'
@@ -109,8 +110,9 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
     async (request, reply) => {
       const { cursor, limit = DEFAULT_PAGE } = request.query
       const caller = callerOf(request)
-      const asked = { kind: 'secret', tenant: caller.tenant, limit, ...(cursor !== undefined && { cursor }) } as const
-      const page = await storeFor(caller).records(asked)
+      const asked = { kind: 'secret', tenant: caller.tenant } as const
+      const found = await storeFor(caller).records({ ...asked, limit, ...openCursor(cursor, asked) })
+      const page = bindCursor(found, asked)
       return reply.send({ ...page, items: page.items.map(secretView) })
     },
   )

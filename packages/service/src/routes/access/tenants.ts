@@ -7,6 +7,7 @@ import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { seedDefaultPolicy } from '../../access/default-policy.ts'
 import { lineBy } from '../requests/audit-line.ts'
+import { bindCursor, openCursor } from '../requests/bound-cursor.ts'
 import { callerOf } from '../requests/caller.ts'
 import { readNumbers } from '../requests/query.ts'
 import { NEW_TENANT, TENANT } from '../schemas/access.ts'
@@ -73,11 +74,9 @@ export function addTenants(api: FastifyInstance, { storeFor, keys }: ApiContext)
     },
     async (request, reply) => {
       const { cursor, limit = DEFAULT_PAGE } = request.query
-      const page = await storeFor(callerOf(request)).records({
-        kind: 'tenant',
-        limit,
-        ...(cursor !== undefined && { cursor }),
-      })
+      const asked = { kind: 'tenant' } as const
+      const found = await storeFor(callerOf(request)).records({ ...asked, limit, ...openCursor(cursor, asked) })
+      const page = bindCursor(found, asked)
       const items = page.items.map(({ id, createdAt }) => ({ tenant: id, createdAt }))
       return reply.send({ ...page, items: cursor === undefined ? [{ tenant: DEFAULT_TENANT }, ...items] : items })
     },

@@ -3,8 +3,9 @@ import type { Control as ShownControl } from '@secondwind/client'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
-import type { Caller } from '../../access/caller.ts'
+import { ownerOf, type Caller } from '../../access/caller.ts'
 import { cursorOf } from '../../stores/cursor.ts'
+import type { Page, PageAsk } from '../../stores/task-store.ts'
 import { controlOf, type KnownControl } from '../../steering/standing-orders.ts'
 import { isInForce, type Control } from '../../task/control.ts'
 import { EVERY_TENANT } from '../../task/lane.ts'
@@ -13,6 +14,7 @@ import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import type { PolicyBook } from '../policies/policy-book.ts'
 import { lineBy } from '../requests/audit-line.ts'
+import { bindCursor, openCursor } from '../requests/bound-cursor.ts'
 import { callerOf } from '../requests/caller.ts'
 import { etagOf, IF_MATCH, refuseOtherVersion } from '../requests/if-match.ts'
 import { readFlags, readNumbers } from '../requests/query.ts'
@@ -95,10 +97,11 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
     },
     async (request, reply) => {
       const caller = callerOf(request)
-      const { ended = false } = request.query
+      const { ended = false, cursor, limit = DEFAULT_PAGE } = request.query
       const now = clock.now()
+      const asked = { owner: ownerOf(caller), ended }
       const shown = orders.controls.filter(each => concerns(each, caller) && (ended || isInForce(each, now)))
-      return reply.send(pageFrom(shown, request.query, now))
+      return reply.send(bindCursor(pageFrom(shown, { ...openCursor(cursor, asked), limit }, now), asked))
     },
   )
 
@@ -257,11 +260,7 @@ async function ownControl(request: FastifyRequest<OneControl>, { store }: ApiCon
 const CURSOR = cursorOf('controls', 'string')
 
 /** By id, which grows with time. */
-function pageFrom(
-  controls: readonly KnownControl[],
-  { cursor, limit = DEFAULT_PAGE }: PageQuery,
-  now: number,
-): { readonly items: ShownControl[]; readonly nextCursor?: string } {
+function pageFrom(controls: readonly KnownControl[], { cursor, limit }: PageAsk, now: number): Page<ShownControl> {
   const [last] = cursor === undefined ? [] : CURSOR.read(cursor)
   const left = controls
     .filter(({ controlId }) => last === undefined || controlId < last)

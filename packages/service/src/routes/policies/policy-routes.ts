@@ -4,6 +4,7 @@ import type { Page, PolicyName, PolicyRecord, TaskStore } from '../../stores/tas
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { lineBy } from '../requests/audit-line.ts'
+import { bindCursor, openCursor } from '../requests/bound-cursor.ts'
 import { callerOf } from '../requests/caller.ts'
 import { etagOf, IF_MATCH, ifVersionAsked, otherVersion } from '../requests/if-match.ts'
 import { didYouMean } from '../requests/near-words.ts'
@@ -87,9 +88,11 @@ export function addPolicies(api: FastifyInstance, context: ApiContext, policies:
       }),
     },
     async (request, reply) => {
+      const { cursor, limit = DEFAULT_PAGE } = request.query
       const caller = callerOf(request)
-      const asked = { tenant: caller.tenant, ...pageAsk(request.query) }
-      return reply.send(policyPage(await storeFor(caller).policies(asked)))
+      const asked = { tenant: caller.tenant }
+      const page = await storeFor(caller).policies({ ...asked, limit, ...openCursor(cursor, asked) })
+      return reply.send(policyPage(bindCursor(page, asked)))
     },
   )
 
@@ -132,10 +135,11 @@ export function addPolicies(api: FastifyInstance, context: ApiContext, policies:
     async (request, reply) => {
       const name = nameOf(request)
       const store = storeFor(callerOf(request))
-      const page = await store.policyVersions({ ...name, ...pageAsk(request.query) })
+      const { cursor, limit = DEFAULT_PAGE } = request.query
+      const page = await store.policyVersions({ ...name, limit, ...openCursor(cursor, { ...name }) })
       if (page.items.length === 0 && (await store.policy(name)) === undefined)
         throw await unknownPolicy(name, policies, store)
-      return reply.send(policyPage(page))
+      return reply.send(policyPage(bindCursor(page, { ...name })))
     },
   )
 }
@@ -167,10 +171,6 @@ async function unknownPolicy(
 ): Promise<Refusal> {
   const meant = didYouMean(policyId, await policies.names(tenant, reader))
   return new Refusal('policy-not-found', { detail: `No policy is called ${policyId}${meant || '.'}` })
-}
-
-function pageAsk({ cursor, limit = DEFAULT_PAGE }: PageQuery): { cursor?: string; limit: number } {
-  return { ...(cursor !== undefined && { cursor }), limit }
 }
 
 function sendPolicy(reply: FastifyReply, record: PolicyRecord): FastifyReply {

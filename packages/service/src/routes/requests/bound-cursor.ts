@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
 import { InvalidCursorError, type Page } from '../../stores/task-store.ts'
 
-/** What was asked for besides the place, under which a cursor was given. */
+/** Everything that a list was asked for but the place: whose things, and by which filter. */
 type Question = { readonly [name: string]: string | number | boolean | undefined }
 
 const MARK_LENGTH = 8
 
 /**
- * Where a page begins, for the store. A cursor carries the mark of the question that it belongs to: under another filter its
- * place would lie anywhere in the list, and what is skipped would never be missed.
+ * Where a page begins, for the store. A cursor carries the mark of its question: under another filter its place would lie
+ * anywhere in the list, and the caller would not notice the items that it skips. The mark is no secret and protects nothing: a caller can
+ * make one up. Whose things are listed is in the question, which is made from the caller, and never in the cursor.
  */
 export function openCursor(cursor: string | undefined, question: Question): { readonly cursor?: string } {
   if (cursor === undefined) return {}
