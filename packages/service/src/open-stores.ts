@@ -5,8 +5,6 @@ import type { BodyStore } from './bodies/body-store.ts'
 import { openDirectoryBodies } from './bodies/directory/directory-bodies.ts'
 import { openMemoryBodies } from './bodies/memory/memory-bodies.ts'
 import type { ServiceConfig } from './config.ts'
-import { DiskSpace } from './space/disk-space.ts'
-import { spaceBeside } from './space/space-at.ts'
 import { StartFailure } from './start-failure.ts'
 import { openMemoryStore } from './stores/memory/memory-store.ts'
 import { writeHolder } from './stores/sqlite/file/holder.ts'
@@ -14,6 +12,7 @@ import { FORMAT } from './stores/sqlite/file/migrations.ts'
 import { openSqliteStore } from './stores/sqlite/sqlite-store.ts'
 import { uptimeMs } from './stores/store-clock.ts'
 import { StoreUnavailableError, type TaskStore } from './stores/task-store.ts'
+import { DiskFloor, spaceAt } from './upkeep/disk-floor.ts'
 
 /** Beside the data file. */
 export const BODIES_DIRECTORY = 'bodies'
@@ -30,10 +29,14 @@ export async function openStore(config: ServiceConfig): Promise<TaskStore> {
 }
 
 /** Beside the store's own file, so that one directory is all there is. */
-export async function openBodies({ store: kind, data }: ServiceConfig, store: TaskStore): Promise<BodyStore> {
+export async function openBodies(
+  { store: kind, data }: ServiceConfig,
+  store: TaskStore,
+  floor: DiskFloor | undefined,
+): Promise<BodyStore> {
   if (kind === 'memory') return openMemoryBodies({ clock: systemClock })
   try {
-    return await openDirectoryBodies({ directory: join(data, BODIES_DIRECTORY), look: () => spaceBeside(data) })
+    return await openDirectoryBodies({ directory: join(data, BODIES_DIRECTORY), ...(floor && { floor }) })
   } catch (error) {
     await store.close()
     if (!(error instanceof StoreUnavailableError)) throw error
@@ -42,9 +45,9 @@ export async function openBodies({ store: kind, data }: ServiceConfig, store: Ta
   }
 }
 
-/** Whether the disk of the store has room for more; nothing lies on one that is in memory. */
-export function diskSpaceOf({ store, data }: ServiceConfig, clock: Clock): DiskSpace | undefined {
-  return store === 'memory' ? undefined : new DiskSpace({ look: () => spaceBeside(data), clock })
+/** A store in memory has no disk. */
+export function diskFloorOf({ store, data }: ServiceConfig, clock: Clock): DiskFloor | undefined {
+  return store === 'memory' ? undefined : new DiskFloor({ look: () => spaceAt(data), clock })
 }
 
 /** In words. */

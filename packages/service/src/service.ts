@@ -16,14 +16,12 @@ import { connectionsWithin, mostDescriptors, targetSocketsWithin } from './descr
 import { createDispatcher } from './dispatch/dispatcher.ts'
 import { lanesWithin } from './heap.ts'
 import { keptBy, type Kept } from './kept.ts'
-import { announce, diskSpaceOf, formatOf, openBodies, openStore, sayStore } from './open-stores.ts'
+import { announce, diskFloorOf, formatOf, openBodies, openStore, sayStore } from './open-stores.ts'
 import { addPracticeEndpoints } from './practice/practice.ts'
 import { ReplayRunner } from './replays/replay-runner.ts'
 import { createApi } from './routes/api.ts'
 import { DEFAULT_LIMITS, type ApiLimits, type Health } from './routes/context.ts'
 import { isLoopback } from './loopback.ts'
-import type { DiskSpace } from './space/disk-space.ts'
-import { sparing } from './space/sparing-store.ts'
 import { saySkew } from './stores/store-clock.ts'
 import type { TaskStore } from './stores/task-store.ts'
 import { LOOPBACK_RULES, parseAllowTarget } from './targets/allow-target.ts'
@@ -41,6 +39,7 @@ import { Sampling } from './telemetry/sampling.ts'
 import { SeriesBook } from './telemetry/series/series-book.ts'
 import { EventStream } from './telemetry/stream/event-stream.ts'
 import { keepBodiesTidy } from './upkeep/body-sweep.ts'
+import type { DiskFloor } from './upkeep/disk-floor.ts'
 import { keepTidy } from './upkeep/retention.ts'
 
 export interface ServiceOptions {
@@ -84,9 +83,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const instance = randomUUID()
   await refuseEarly(config, isDevelopment)
   const store = await openStore(config)
-  const bodies = await openBodies(config, store)
-  const space = diskSpaceOf(config, clock)
-  const fleetStore = space === undefined ? store : sparing(store, space)
+  const floor = diskFloorOf(config, clock)
+  const bodies = await openBodies(config, store, floor)
   await seedDefaultPolicy(store, DEFAULT_TENANT)
   const now = (): number => dispatcher.now()
   const keys = new KeyRing({ store, now, ...(config.adminKey !== undefined && { adminKey: config.adminKey }) })
@@ -117,7 +115,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
   const listeners: DispatchEvents[] = [metrics.events, liveEvents(live), ...(options.events ? [options.events] : [])]
   const dispatcher = createDispatcher({
-    store: fleetStore,
+    store,
     target,
     bodies,
     clock,
@@ -129,7 +127,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     events: tellAll(listeners),
   })
   const callbacks = new CallbackRunner({
-    store: fleetStore,
+    store,
     clock,
     now,
     random: systemRandom,
@@ -138,7 +136,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   })
   const replayTidings = new ReplayTidings(live.stream, now)
   const replays = new ReplayRunner({
-    store: fleetStore,
+    store,
     clock,
     now,
     serves: partition => dispatcher.serves(partition),
@@ -155,7 +153,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const api = createApi({
     store,
     bodies,
-    ...(space && { space }),
+    ...(floor && { floor }),
     dispatching: dispatcher,
     wakeReplays: tenant => replays.wake(tenant),
     orders: dispatcher.orders,
@@ -171,7 +169,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     live,
     ...(options.events && { operatorEvents: options.events }),
     metrics: () => metrics.scrape(),
-    health: () => healthOf(store, space),
+    health: () => healthOf(store, floor),
     version: VERSION,
     format: formatOf(config),
     instance,
@@ -256,9 +254,9 @@ async function listen(api: FastifyInstance, config: ServiceConfig, giveUp: () =>
   }
 }
 
-async function healthOf(store: TaskStore, space: DiskSpace | undefined): Promise<Health> {
+async function healthOf(store: TaskStore, floor: DiskFloor | undefined): Promise<Health> {
   try {
-    const { problem = await space?.problem(), clockSkewMs } = await store.health()
+    const { problem = await floor?.problem(), clockSkewMs } = await store.health()
     return { problems: problem === undefined ? [] : [problem], clockSkewMs }
   } catch (error) {
     return { problems: [(error as Error).message], clockSkewMs: 0 }

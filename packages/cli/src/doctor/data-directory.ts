@@ -32,11 +32,11 @@ export async function checkDataDirectory(given: string): Promise<readonly Findin
   if (!mayWrite(directory))
     return [bad('data', `${directory} cannot be written to.`, 'secondwind serve --data <directory>')]
   // Not before it is needed: the store is large.
-  const { roomBeside } = await import('@secondwind/service')
+  const { roomAt } = await import('@secondwind/service')
   return [
     checkMode(directory, there.mode),
     checkFileSystem(statfsSync(directory).type),
-    checkRoom(await roomBeside(directory)),
+    checkRoom(await roomAt(directory)),
     checkDisk(() => syncMs(directory)),
   ]
 }
@@ -98,15 +98,12 @@ export function checkFileSystem(type: number): Finding {
 /** A day of tasks of a busy service. */
 const LITTLE_ROOM_BYTES = 1_024 * MEBIBYTE
 
-/** By the rule of the service itself, which keeps something free for whoever has to put an end to it. */
-export function checkRoom({ freeBytes, allBytes, lacking }: Room): Finding {
+/** By the rule of the service itself, which takes nothing in while the disk is nearly full. */
+export function checkRoom({ freeBytes, allBytes, isBelowFloor }: Room): Finding {
   const mebibytes = (bytes: number): string => Math.floor(bytes / MEBIBYTE).toLocaleString('en')
-  const say = `${mebibytes(freeBytes)} MiB of ${mebibytes(allBytes)} are free.`
+  const say = `${mebibytes(freeBytes)} MiB of ${mebibytes(allBytes)} MiB are free.`
   const next = 'make room: with a full disk no task is taken'
-  if (lacking !== undefined) {
-    const judge = lacking === 'bodies' ? warn : bad
-    return judge('room', `${say} The service keeps them free: nothing is left for ${lacking}.`, next)
-  }
+  if (isBelowFloor) return bad('room', `${say} With so little the service takes no tasks and no uploads.`, next)
   return freeBytes < LITTLE_ROOM_BYTES ? warn('room', say, next) : ok('room', say)
 }
 

@@ -1,6 +1,5 @@
 import type { Destination, PolicyVersion } from '@secondwind/client'
 import { presets } from '@secondwind/resilience'
-import type { Room } from '@secondwind/service'
 import assert from 'node:assert/strict'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -242,18 +241,16 @@ describe('a finding is ok, worth a look, or bad', () => {
   const levels = (findings: readonly Finding[]): readonly string[] => findings.map(({ level }) => level)
 
   it('by how much room there is, and how fast the disk is', () => {
-    const room = (freeBytes: number): string => checkRoom({ freeBytes, allBytes: 1e12 }).level
+    const room = (freeBytes: number): string => checkRoom({ freeBytes, allBytes: 1e12, isBelowFloor: false }).level
     assert.deepEqual([room(1e10), room(5e8)], ['ok', 'warn'])
     assert.deepEqual([checkSync(2).level, checkSync(50).level, checkSync(900).level], ['ok', 'warn', 'bad'])
   })
 
-  it('by what the service itself would have no room for', () => {
-    const lacks = (lacking: NonNullable<Room['lacking']>) =>
-      checkRoom({ freeBytes: 300 * 1_048_576, allBytes: 1e12, lacking })
-    assert.deepEqual([lacks('bodies').level, lacks('tasks').level, lacks('attempts').level], ['warn', 'bad', 'bad'])
-    assert.equal(
-      lacks('tasks').say,
-      '300 MiB of 953,674 are free. The service keeps them free: nothing is left for tasks.',
+  it('by whether the service itself would take tasks in', () => {
+    const found = checkRoom({ freeBytes: 200 * 1_048_576, allBytes: 1e12, isBelowFloor: true })
+    assert.deepEqual(
+      [found.level, found.say],
+      ['bad', '200 MiB of 953,674 MiB are free. With so little the service takes no tasks and no uploads.'],
     )
   })
 

@@ -17,7 +17,6 @@ import { RefusalLog } from './answers/refusal-log.ts'
 import { KnownRoutes } from './answers/unknown-route.ts'
 import { addBodies } from './bodies/body-routes.ts'
 import { closeInTime } from './closing.ts'
-import { sparingOrders } from '../space/sparing-store.ts'
 import { shareReading } from '../stores/read-turns.ts'
 import type { ApiContext, ApiSetting } from './context.ts'
 import { addDeadLetters } from './dead-letters.ts'
@@ -57,9 +56,7 @@ const KEEP_ALIVE_MS = 65_000
 /** The HTTP API: checks, asks the store, answers. It listens when it is told to. */
 export function createApi(setting: ApiSetting): FastifyInstance {
   const { asTenant, asOperator } = shareReading(setting.store)
-  const { space } = setting
-  const forTenants = space === undefined ? asTenant : sparingOrders(asTenant, space)
-  const storeFor: ApiContext['storeFor'] = caller => (caller.isOperator ? asOperator : forTenants)
+  const storeFor: ApiContext['storeFor'] = caller => (caller.isOperator ? asOperator : asTenant)
   const dispatching = sharingViews(setting.dispatching)
   const context = { ...setting, store: asTenant, storeFor, dispatching }
   const { log, limits, random, clock } = context

@@ -4,20 +4,20 @@ import type { Caller } from '../access/caller.ts'
 import type { KeyRing } from '../access/key-ring.ts'
 import type { SigningSecrets } from '../access/signing-secrets.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
-import type { DiskSpace } from '../space/disk-space.ts'
 import type { StandingOrders } from '../steering/standing-orders.ts'
 import type { BacklogLimits, TaskStore } from '../stores/task-store.ts'
 import type { Dispatching } from '../task/lane-view.ts'
 import type { OperatorEvents } from '../telemetry/events.ts'
 import type { Live } from '../telemetry/live.ts'
+import type { DiskFloor } from '../upkeep/disk-floor.ts'
 
 /** All that the API knows of the rest of the service. */
 export interface ApiSetting {
   readonly store: TaskStore
   /** Where large bodies lie. */
   readonly bodies: BodyStore
-  /** Says no before the disk is full; absent: nothing is kept on one. */
-  readonly space?: Pick<DiskSpace, 'within' | 'takeOrRefuse'>
+  /** Lets no task in while the disk is nearly full; absent where the store has no disk. */
+  readonly floor?: Pick<DiskFloor, 'admit'>
   readonly dispatching: Dispatching
   /** Tells whoever runs replays that one has changed. */
   readonly wakeReplays: (tenant: string) => void

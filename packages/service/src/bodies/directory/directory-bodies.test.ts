@@ -4,7 +4,9 @@ import { readdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, onTestFinished } from 'vitest'
+import { virtualClock } from '@secondwind/resilience/testing'
 import { StoreUnavailableError } from '../../stores/task-store.ts'
+import { DiskFloor } from '../../upkeep/disk-floor.ts'
 import { describeBodyStore } from '../body-store.conformance.ts'
 import { openDirectoryBodies } from './directory-bodies.ts'
 import { sayingWhy } from './faults.ts'
@@ -54,14 +56,15 @@ describe('a directory of bodies', () => {
     assert.deepEqual(await readdir(join(directory, 'arriving')), ['not-ours'])
   })
 
-  it('keeps a twentieth of the disk free for tasks, looks at it again as bodies come, and leaves nothing of what it refuses', async () => {
+  it('takes none below the floor of the disk, looks again as bodies come, and leaves nothing of what it refuses', async () => {
     const directory = temporaryDirectory()
     let freeBytes = 60_000_000
-    const bodies = await openDirectoryBodies({ directory, look: async () => ({ allBytes: 1_000_000_000, freeBytes }) })
+    const look = async () => ({ allBytes: 1_000_000_000, freeBytes })
+    const bodies = await openDirectoryBodies({ directory, floor: new DiskFloor({ look, clock: virtualClock() }) })
     const { location } = await bodies.put([Buffer.alloc(1_000_000)], 10_000_000)
     async function* fillingUp(): AsyncIterable<Uint8Array> {
       yield Buffer.alloc(1_000_000)
-      freeBytes = 50_500_000
+      freeBytes = 49_000_000
       for (let chunks = 0; chunks < 5; chunks++) yield Buffer.alloc(1_000_000)
     }
     await assert.rejects(bodies.put(fillingUp(), 10_000_000), (error: unknown) => {
@@ -69,15 +72,6 @@ describe('a directory of bodies', () => {
       return error.code === 'store-full'
     })
     assert.deepEqual(await filesIn(directory), [join(directory, location)])
-  })
-
-  it('counts each by the block and the row that it takes, however short it is', async () => {
-    const allBytes = 1_000_000_000
-    let looks = 0
-    const look = async () => ({ allBytes, freeBytes: 50_000_000 + (looks++ === 0 ? 20_000 : 0) })
-    const bodies = await openDirectoryBodies({ directory: temporaryDirectory(), look })
-    for (const text of ['1', '2']) await bodies.put([Buffer.from(text)], 10)
-    await assert.rejects(bodies.put([Buffer.from('3')], 10), { code: 'store-full' })
   })
 
   it('says of each trouble with the disk what the store would say of it', async () => {

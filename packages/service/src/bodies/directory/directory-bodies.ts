@@ -11,18 +11,16 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { spaceAt } from '../../space/space-at.ts'
 import { cursorOf } from '../../stores/cursor.ts'
-import type { Space } from '../../task/disk-reserve.ts'
+import type { DiskFloor } from '../../upkeep/disk-floor.ts'
 import type { BodyStore, ByteChunks } from '../body-store.ts'
 import { measured, type Measured } from '../measured.ts'
 import { sayingWhy, sayingWhyUnread } from './faults.ts'
-import { FreeSpace } from './free-space.ts'
 
 export interface DirectoryBodiesOptions {
   readonly directory: string
-  /** What the disk has; else what it says itself. */
-  readonly look?: () => Promise<Space>
+  /** Refuses bodies while the disk is nearly full. */
+  readonly floor?: Pick<DiskFloor, 'admit'>
 }
 
 const ARRIVING = 'arriving'
@@ -33,9 +31,8 @@ const OWNER_ONLY = { directory: 0o700, file: 0o600 }
 const CURSOR = cursorOf('bodies', 'string')
 
 export async function openDirectoryBodies(options: DirectoryBodiesOptions): Promise<BodyStore> {
-  const { directory, look = () => spaceAt(directory) } = options
+  const { directory, floor } = options
   const settled = new Set<string>()
-  const space = new FreeSpace(look)
   const pathOf = (location: string): string => join(directory, location)
 
   /** The folder of a location, there to stay. */
@@ -58,7 +55,7 @@ export async function openDirectoryBodies(options: DirectoryBodiesOptions): Prom
       const arriving = pathOf(`${ARRIVING}/${file}`)
       const location = `${folder}/${file}`
       try {
-        const known = await writeWhole(arriving, { bytes, mostBytes, space })
+        const known = await writeWhole(arriving, { bytes, mostBytes, floor })
         await sayingWhy(async () => {
           await settle(folder)
           await rename(arriving, pathOf(location))
@@ -94,17 +91,17 @@ export async function openDirectoryBodies(options: DirectoryBodiesOptions): Prom
 interface Arriving {
   readonly bytes: ByteChunks
   readonly mostBytes: number
-  readonly space: FreeSpace
+  readonly floor: DirectoryBodiesOptions['floor'] | undefined
 }
 
 /** What goes wrong with the disk is said in the store's words; what goes wrong with whoever sends it stays as it is. */
-async function writeWhole(path: string, { bytes, mostBytes, space }: Arriving): Promise<Measured> {
-  await sayingWhy(() => space.takeFile())
+async function writeWhole(path: string, { bytes, mostBytes, floor }: Arriving): Promise<Measured> {
+  await floor?.admit()
   const handle = await sayingWhy(() => open(path, 'wx', OWNER_ONLY.file))
   try {
     const known = await measured(bytes, mostBytes, chunk =>
       sayingWhy(async () => {
-        await space.take(chunk.length)
+        await floor?.admit(chunk.length)
         await handle.writeFile(chunk)
       }),
     )

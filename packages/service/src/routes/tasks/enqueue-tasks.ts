@@ -1,6 +1,5 @@
 import type { Caller } from '../../access/caller.ts'
 import type { BodyStore } from '../../bodies/body-store.ts'
-import { bytesOfNew } from '../../space/row-bytes.ts'
 import type { Enqueued } from '../../stores/task-store.ts'
 import type { NewTask } from '../../task/accept.ts'
 import type { ApiContext } from '../context.ts'
@@ -18,23 +17,18 @@ export interface EnqueuedTask {
 export async function enqueueTasks(
   tasks: readonly NewTask[],
   caller: Caller,
-  { space, storeFor, bodies, limits }: ApiContext,
+  { floor, storeFor, bodies, limits }: ApiContext,
 ): Promise<EnqueuedTask[]> {
-  const taking = space?.takeOrRefuse('tasks', bytesOfNew(tasks))
-  const written = taking instanceof Promise ? await taking : taking
-  try {
-    const kept = tasks.some(isLarge) ? await keepApart(tasks, bodies) : tasks
-    const { results } = await storeFor(caller).enqueue(kept, limits.backlog)
-    const ends = kept.map((task, at) => ({ task, enqueued: results[at]! }))
-    for (const end of ends) {
-      const location = unneeded(end)
-      // What cannot be removed now is found by the sweep.
-      if (location !== undefined) await bodies.remove(location).catch(() => undefined)
-    }
-    return ends
-  } finally {
-    written?.()
+  await floor?.admit()
+  const kept = tasks.some(isLarge) ? await keepApart(tasks, bodies) : tasks
+  const { results } = await storeFor(caller).enqueue(kept, limits.backlog)
+  const ends = kept.map((task, at) => ({ task, enqueued: results[at]! }))
+  for (const end of ends) {
+    const location = unneeded(end)
+    // What cannot be removed now is found by the sweep.
+    if (location !== undefined) await bodies.remove(location).catch(() => undefined)
   }
+  return ends
 }
 
 function isLarge({ request: { body } }: NewTask): boolean {

@@ -1,18 +1,18 @@
 import { statfsSync } from 'node:fs'
-import { reservedBytes } from '../../../task/disk-reserve.ts'
 
 /** A page of SQLite's usual size, as the log has it. */
 const FRAME_BYTES = 4_120
 
-/** Of what is kept free of the disk: moving it must not use up what is left to those who come last. */
-const PART_OF_RESERVE = 1 / 4
+/** A quarter of the floor of the disk, see `upkeep/disk-floor.ts`: the log is written once more when it is moved into the file. */
+const PART_OF_DISK = 1 / 80
+const MOST_BYTES = 67_108_864
 
 /** With fewer it would do little else than move them. */
 const FEWEST_PAGES = 500
 
 /** So long the log becomes, and to this size is cut what a burst leaves behind of it: 64 MiB on a large disk. */
 export function mostLogBytes(allBytes: number): number {
-  return Math.max(FEWEST_PAGES * FRAME_BYTES, Math.floor(reservedBytes(allBytes) * PART_OF_RESERVE))
+  return Math.max(FEWEST_PAGES * FRAME_BYTES, Math.floor(Math.min(allBytes * PART_OF_DISK, MOST_BYTES)))
 }
 
 /**
