@@ -16,7 +16,7 @@ async function payments(): Promise<{ url: string; mend: () => void; sent: () => 
 }
 
 describe('an outage, by the command line alone', () => {
-  it('is seen, stopped, understood, probed, made good at a rate, and over', async () => {
+  it('is seen, stopped, understood, resumed step by step, made good at a rate, and over', async () => {
     const { url, mend, sent } = await payments()
     const { inPipe, atTerminal } = await aService()
     const done = async <Answer>(...words: string[]): Promise<Answer> => {
@@ -69,27 +69,25 @@ describe('an outage, by the command line alone', () => {
     assert.equal(shown.exitCode, 0, shown.stderr)
     assert.match(shown.stdout, /upstream connect error[^]*see that the target is back, probe one, then replay/)
 
-    // Somebody mends it. One task is sent by hand, though the destination is paused.
+    // It is mended, and resumed: one request at a time first. One dead letter goes before the others.
     mend()
-    const probe = tasks[0]!.taskId
-    await done('tasks', 'replay', probe)
-    const probed = await done<RetryTask>('tasks', 'attempt-now', probe, '--wait', '30s')
-    assert.deepEqual([probed.status, sent()], ['SUCCEEDED', before + 1])
+    await done('resume', url, '--ramp', '2s', '--stop-on-failure-rate', '20%', '--reason', 'INC-2231')
+    assert.equal((await inPipe(['tasks', 'watch', held.taskId])).exitCode, 0)
+    const probed = await done<RetryTask>('tasks', 'replay', tasks[0]!.taskId, '--wait', '30s')
+    assert.deepEqual([probed.status, sent()], ['SUCCEEDED', before + 2])
 
-    // The rest is brought back at a rate, as far as the ramp of the resumed destination lets it.
+    // The rest is brought back at a rate.
     const plan = await done<Replay>('replay', 'plan', '--cause-id', causeId, '--rate', '50/s', '--reason', 'INC-2231')
     assert.equal(plan.selected, 11)
     await done('replay', 'run', plan.replayId, '--detach')
-    await done('resume', url, '--ramp', '2s', '--stop-on-failure-rate', '20%', '--reason', 'INC-2231')
     const over = await done<Replay>('replay', 'status', plan.replayId, '--wait')
     assert.deepEqual([over.status, over.counts.succeeded, over.counts.failed], ['FINISHED', 11, 0])
 
     // It is over: nothing was lost, nobody was called twice, and it is known who did what and why.
-    assert.equal((await inPipe(['tasks', 'watch', held.taskId])).exitCode, 0)
     assert.equal((await atTerminal(['dead', 'causes'])).stdout, 'No dead letters.\n')
     assert.equal(sent(), before + 13)
     const { items } = await done<{ items: AuditEntry[] }>('audit', '--limit', '200')
     const steps = items.filter(({ reason }) => reason === 'INC-2231').map(({ action }) => action)
-    assert.deepEqual(steps, ['destination.resume', 'replay.create', 'destination.pause'])
+    assert.deepEqual(steps, ['replay.create', 'destination.resume', 'destination.pause'])
   }, 120_000)
 })

@@ -20,7 +20,7 @@ export interface Destinations {
   get(name: string, call?: Call): Promise<Destination>
   /** Its name and limits, all of them: what is left out is as for every destination. */
   put(name: string, settings: DestinationSettingsInput, call?: Call): Promise<Destination>
-  /** Nothing is sent but by `tasks.attemptNow`; tasks wait, and none is dropped. */
+  /** Nothing is sent; tasks wait, and none is dropped. `tasks.attemptNow` passes a pause of a tenant. */
   pause(name: string, pause?: PauseInput, call?: ChangeCall): Promise<Destination>
   /** Step by step; under a stop rule it is paused again when too much fails. */
   resume(name: string, ramp?: ResumeInput, call?: ChangeCall): Promise<Destination>

@@ -169,7 +169,7 @@ async function show(call: RemoteCall): Promise<Answer> {
   }
 }
 
-/** One goes first, and before all others: it passes a pause, and what it cannot pass is opened before. */
+/** One goes first, and before all others: it passes a pause of its tenant, and what it cannot pass is opened before. */
 async function probeWith(sample: RetryTask, call: RemoteCall): Promise<string[]> {
   const { taskId, destination, tenant } = sample
   const { client, typed } = call

@@ -1,7 +1,7 @@
 import { createClient, type Cause } from '@secondwind/client'
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { aService } from '../remote/service.test-kit.ts'
+import { aService, aTenantOf } from '../remote/service.test-kit.ts'
 import { adviceFor, isMended } from './advice.ts'
 
 describe('dead letters', () => {
@@ -33,12 +33,13 @@ describe('dead letters', () => {
     assert.doesNotMatch(stderr, /replay|attempt-now/)
   })
 
-  it('of a paused destination are probed by one attempt that passes the pause; all others follow by a ramp, under a stop rule', async () => {
-    const { client, url, atTerminal } = await aService()
+  it('of a destination that its tenant paused are probed by one attempt; all others follow by a ramp, under a stop rule', async () => {
+    const { url, atTerminal } = await aService()
+    const { client, flags } = await aTenantOf(url)
     const { taskId } = await client.tasks.enqueue({ targetUrl: `${url}/_flaky/503`, policy: { maxAttempts: 1 } })
     await client.waitFor(taskId)
     const { items } = await client.deadLetters.groups().page()
-    const shown = async (): Promise<string> => (await atTerminal(['dead', 'show', items[0]!.causeId])).stderr
+    const shown = async (): Promise<string> => (await atTerminal(['dead', 'show', items[0]!.causeId, ...flags])).stderr
     assert.match(await shown(), /tasks replay \S+ --wait 30s/)
     await client.destinations.pause(url, {})
     const lines = [...(await shown()).matchAll(/secondwind (.*) --url/g)].map(([, words]) => words)
@@ -49,6 +50,20 @@ describe('dead letters', () => {
     ])
     await client.destinations.force(url, { breaker: 'open' })
     assert.match(await shown(), new RegExp(`breaker ${url} --set auto .*\n +secondwind tasks replay ${taskId} --url`))
+  })
+
+  it('of a destination that an operator paused are replayed once it is resumed: no attempt passes that pause', async () => {
+    const { client, url, atTerminal } = await aService()
+    const { taskId } = await client.tasks.enqueue({ targetUrl: `${url}/_flaky/503`, policy: { maxAttempts: 1 } })
+    await client.waitFor(taskId)
+    const { items } = await client.deadLetters.groups().page()
+    await client.destinations.pause(url, {})
+    const { stderr } = await atTerminal(['dead', 'show', items[0]!.causeId])
+    const lines = [...stderr.matchAll(/secondwind (.*) --url/g)].map(([, words]) => words)
+    assert.deepEqual(lines.slice(1, 3), [
+      `resume ${url} --ramp 5min --stop-on-failure-rate 20%`,
+      `tasks replay ${taskId}`,
+    ])
   })
 
   it('say at 80 columns, too, where the tasks of each cause went, and whose they were', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, it } from 'vitest'
 import { atTerminal } from '../command-line.test-kit.ts'
-import { anAnswer, aService } from '../remote/service.test-kit.ts'
+import { anAnswer, aService, aTenantOf } from '../remote/service.test-kit.ts'
 import { temporaryDirectory } from '../service/serve.test-kit.ts'
 import { spareIt } from './next-steps.ts'
 import { stormOf } from './storm.ts'
@@ -125,13 +125,13 @@ describe('a destination that failed', () => {
 })
 
 describe('a destination that was stopped', () => {
-  it('is shown with a task to try first, and the line that undoes each order', async () => {
+  it('is shown with the line that undoes each order, and no task to try first where an operator has paused it', async () => {
     const { aTask, client, url, atTerminal: type } = await aService()
     await client.waitFor((await aTask('200')).taskId)
     await client.destinations.pause(url, { reason: 'INC-2231' })
     await client.destinations.force(url, { breaker: 'closed' })
     await client.destinations.put(url, { limits: { rateLimit: { perSecond: 20 } } })
-    const { taskId } = await aTask('200')
+    await aTask('200')
     await client.destinations.drain(url)
     const { stdout, stderr } = await type(['destinations', 'get', url])
     assert.match(stdout, /^ {2}limits +20\/s, since/m)
@@ -140,11 +140,23 @@ describe('a destination that was stopped', () => {
     assert.match(list.stdout, / BREAKER[^]* forced-closed\n/, 'it is perhaps the cause')
     const lines = [...stderr.matchAll(/secondwind (.*) --url/g)].map(([, words]) => words)
     assert.deepEqual(lines, [
-      `tasks attempt-now ${taskId} --wait 30s`,
       `resume ${url} --ramp 5min --stop-on-failure-rate 20%`,
       `destinations undrain ${url}`,
       `destinations breaker ${url} --set auto`,
       `tasks list --destination ${url}`,
+    ])
+  })
+
+  it('by its tenant is shown with a task to try first, and then the resuming of all', async () => {
+    const { url, atTerminal: type } = await aService()
+    const { client, flags } = await aTenantOf(url)
+    await client.destinations.pause(url)
+    const { taskId } = await client.tasks.enqueue({ targetUrl: `${url}/_flaky/200` })
+    const { stderr } = await type(['destinations', 'get', url, ...flags])
+    const lines = [...stderr.matchAll(/secondwind (.*) --url/g)].map(([, words]) => words)
+    assert.deepEqual(lines.slice(0, 2), [
+      `tasks attempt-now ${taskId} --wait 30s`,
+      `resume ${url} --ramp 5min --stop-on-failure-rate 20%`,
     ])
   })
 })

@@ -38,11 +38,14 @@ export async function nextSteps(one: Destination, { client, typed, clock }: Remo
   ]
 }
 
-/** One task first, which passes the pause; then the others under a stop rule. */
+/** One task first, if it passes the pause; then the others under a stop rule. */
 async function comeBack(one: Destination, client: Client, typed: RemoteCall['typed']): Promise<readonly string[]> {
-  const { destination, backlog } = one
+  const { destination, backlog, settings, operatorSettings } = one
+  const isByOperator = [settings, operatorSettings].some(set => set?.paused?.isByOperator)
   const { items } =
-    backlog === 0 ? { items: [] } : await client.tasks.list({ destination, status: 'PENDING' }).page({ limit: 1 })
+    backlog === 0 || isByOperator
+      ? { items: [] }
+      : await client.tasks.list({ destination, status: 'PENDING' }).page({ limit: 1 })
   return [
     ...items.map(({ taskId }) => typed('tasks', 'attempt-now', taskId, '--wait', '30s')),
     openGate({ reason: 'paused' }, nameOf(one), typed)!,

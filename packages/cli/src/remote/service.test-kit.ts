@@ -1,8 +1,11 @@
 import { createClient, type Client, type RetryTask } from '@secondwind/client'
 import { DEFAULT_CONFIG, startService } from '@secondwind/service'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { atTerminal, inPipe } from '../command-line.test-kit.ts'
 
@@ -38,6 +41,18 @@ export async function aService(settings: Partial<typeof DEFAULT_CONFIG> = {}): P
     inPipe: (words, screening) => inPipe(atService(words), screening),
     aTask: (script, parts = {}) => client.tasks.enqueue({ targetUrl: `${url}/_flaky/${script}`, ...parts }),
   }
+}
+
+/** A tenant of the service, with a key of its own. From then on all others need a key, too. */
+export async function aTenantOf(url: string): Promise<{ client: Client; flags: readonly string[] }> {
+  const admin = await createClient({ url }).keys.create({ scopes: ['admin'], isOperator: true })
+  const scopes = ['enqueue', 'read', 'operate'] as const
+  const { key } = await createClient({ url, key: admin.key }).keys.create({ scopes })
+  const folder = mkdtempSync(join(tmpdir(), 'secondwind-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'tenant.key')
+  writeFileSync(file, key, { mode: 0o600 })
+  return { client: createClient({ url, key }), flags: ['--key-file', file] }
 }
 
 /** The way to a service on which `before` has its turn before each request goes on. */

@@ -45,7 +45,8 @@ export const cancelCommand: Command = remoteCommand({
 
 export const attemptNowCommand: Command = actCommand({
   verb: 'attempt-now',
-  summary: 'makes the next attempt now, before all others of its destination; it passes a pause, and no other gate',
+  summary:
+    'makes the next attempt now, before all others of its destination; it passes a pause of its tenant, and no other gate',
   act: (client, taskId) => client.tasks.attemptNow(taskId),
 })
 

@@ -45,11 +45,17 @@ describe('what is proposed for a task', () => {
     assert.ok(!nextFor({ ...waiting, expiresAt: NOW }, asking).includes(byHand), 'its deadline has passed')
   })
 
-  it('behind a pause is one attempt that is waited for, and only then the resuming of all', () => {
+  it('behind a pause of a tenant is one attempt that is waited for, and only then the resuming of all', () => {
     assert.deepEqual(nextFor(waiting, asking, { reason: 'paused' }).slice(0, 2), [
       'tasks attempt-now 019a8b1c --wait 30s',
       'resume https://api.example --ramp 5min --stop-on-failure-rate 20%',
     ])
+  })
+
+  it('behind a pause of an operator is the resuming, and no attempt: it would wait', () => {
+    const lines = nextFor(waiting, asking, { reason: 'paused', isByOperator: true })
+    assert.equal(lines[0], 'resume https://api.example --ramp 5min --stop-on-failure-rate 20%')
+    assert.ok(!lines.join('\n').includes('attempt-now'))
   })
 
   it('behind a destination that does not answer is a look at it and an attempt by hand, which needs no credit', () => {

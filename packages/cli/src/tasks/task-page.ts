@@ -97,7 +97,7 @@ function putBody(task: RetryTask, { typed, tenant }: Asking): string {
 export function sayBefore(hold: Hold | undefined, asking: Asking): string | undefined {
   const gates = gatesOf(hold)
   if (gates.some(gate => isOperatorsAlone(gate, asking)))
-    return "An operator has shut this gate: only an operator's key opens it, or passes it."
+    return "An operator has shut this gate: only an operator's key opens it."
   return gates.some(isOpenByItself)
     ? 'The breaker closes by itself as soon as the target answers. Close it by hand only if you know that it is back.'
     : undefined
@@ -108,10 +108,11 @@ function isOperatorsAlone({ isByOperator }: Hold, { hasKey, tenant }: Asking): b
   return isByOperator === true && hasKey && tenant === undefined
 }
 
-/** An attempt by hand passes a pause, needs no credit, and goes before others; these gates it cannot pass. */
+/** An attempt by hand passes a pause of its tenant, needs no credit, and goes before others; these gates it cannot pass. */
 export function isForEveryAttempt(hold: Hold): boolean {
   return (
     SHUT.includes(hold.reason) ||
+    (hold.reason === 'paused' && hold.isByOperator === true) ||
     (hold.reason === 'breaker-open' && hold.since === undefined && hold.until === undefined)
   )
 }

@@ -94,6 +94,16 @@ describe('a task whose deadline comes', () => {
     assert.ok(task.state.status === 'EXHAUSTED' && task.state.endedAt >= dueAt + 60_000)
   })
 
+  it('behind a pause of an operator says so, also of a task that was asked for by hand', async () => {
+    const { world, startedAt } = await setting()
+    await world.order('destination', LANE, { paused: { since: startedAt, isByOperator: true, ...BY_HAND } })
+    await world.clock.advance(1_100)
+    const { taskId } = await world.enqueue({ deadlineAt: world.clock.now() + 5_000 })
+    await world.store.attemptNow(taskId)
+    await world.finish(300_000)
+    assert.equal(heldBy((await world.store.get(taskId))!), 'paused')
+  })
+
   it('behind a pause that has ended meanwhile says so, too: those on the way back as well', async () => {
     const { world, startedAt } = await setting()
     await world.order('destination', LANE, { paused: { since: startedAt, until: startedAt + 30_000, ...BY_HAND } })

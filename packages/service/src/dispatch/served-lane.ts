@@ -197,7 +197,7 @@ export class ServedLane implements Alarm {
 
   /** When the gates before this queue were shut. */
   shutBefore(queue: Queue): readonly Shut[] {
-    return this.shutGates.of(queue, this.orders.queues)
+    return this.shutGates.of(queue, this.orders)
   }
 
   /** Which gate held a task that comes too late. */

@@ -16,8 +16,6 @@ function waiting(kind: QueueKind, rank: Rank, dueAgoMs: number, likely = 8, poli
   return { queue: { policyId, kind, rank }, dueAt: NOW - dueAgoMs, likely }
 }
 
-const isByOperator = (rank: Rank): boolean => rank === 'urgent-by-operator'
-
 /** Without gates of single queues. */
 const open = (allowed: Partial<lanes.Allowance>): Openings => ({
   allowed: { total: 0, first: 0, retry: 0, late: 0, byHand: 0, kindHolds: {}, ...allowed },
@@ -41,16 +39,11 @@ describe("a lane's slots", () => {
     ])
   })
 
-  it('go to high ranks as if they were due ten minutes earlier, and to low ones as if later: nobody starves', () => {
-    const order = (...queues: WaitingQueue[]) => show(portionsOf(queues, allow(3), 3, NOW))
-    const high = waiting('first', 'high', 1_000, 1)
-    const low = waiting('first', 'low', 21 * MINUTE, 1)
-    assert.deepEqual(order(waiting('first', 'normal', 9 * MINUTE, 1), high, low), [
-      'low first 1',
-      'high first 1',
-      'normal first 1',
-    ])
-    assert.deepEqual(order(waiting('first', 'normal', 12 * MINUTE, 1), high), ['normal first 1', 'high first 1'])
+  it('go to replays as if they were due ten minutes later: they yield, and do not starve', () => {
+    const order = (...queues: WaitingQueue[]) => show(portionsOf(queues, allow(2), 2, NOW))
+    const low = waiting('first', 'low', 12 * MINUTE, 1)
+    assert.deepEqual(order(waiting('first', 'normal', 1 * MINUTE, 1), low), ['low first 1', 'normal first 1'])
+    assert.deepEqual(order(waiting('first', 'normal', 3 * MINUTE, 1), low), ['normal first 1', 'low first 1'])
   })
 
   it('are not kept for more than are probably due, and never for what is not', () => {
@@ -90,11 +83,10 @@ describe('a lane that is paused', () => {
     assert.deepEqual(show(portionsOf(queues, paused, 1, NOW)), ['urgent retry 1'])
   })
 
-  it('keeps what was asked for by somebody who may not pass', () => {
-    const openings = { ...open({ total: 1, byHand: 1, hold }), passes: isByOperator }
+  it('by an operator keeps what is asked for by hand, too', () => {
+    const openings = { ...open({ total: 1, byHand: 1, hold }), passes: () => false }
     assert.deepEqual(prospectOf(queues, openings, AT), { most: 0, lookInMs: Infinity })
-    const both = [...queues, waiting('retry', 'urgent-by-operator', 0)]
-    assert.deepEqual(show(portionsOf(both, openings, 1, NOW)), ['urgent-by-operator retry 1'])
+    assert.deepEqual(portionsOf(queues, openings, 1, NOW), [])
   })
 
   it('is looked at again when what keeps that one too is over', () => {

@@ -2,7 +2,7 @@ import { laneKind } from '@secondwind/resilience/rules'
 import { endOf, isInScope } from '../task/control.ts'
 import type { Shut } from '../task/held.ts'
 import { isHeldBy, type GateReason } from '../task/lane-view.ts'
-import type { QueueOrder } from '../task/orders.ts'
+import { endOfPause, type Orders } from '../task/orders.ts'
 import type { Queue, QueueKind } from '../task/task.ts'
 import type { Openings } from './share.ts'
 
@@ -37,12 +37,15 @@ export class ShutGates {
   }
 
   /** Those that a queue stands, or stood, behind. Switches for some queues of a lane remember themselves when they end. */
-  of(queue: Queue, switches: readonly QueueOrder[]): readonly Shut[] {
+  of(queue: Queue, { queues, pauses }: Pick<Orders, 'queues' | 'pauses'>): readonly Shut[] {
     const ofKind = [...this.#ofKind[queue.kind].values()].filter(({ by }) => isHeldBy(by, queue.rank))
-    const own = switches.flatMap(({ scope, control }): Shut[] =>
+    const ordered = pauses.flatMap((pause): Shut[] =>
+      pause.isByOperator ? [{ by: 'paused', since: pause.since, until: endOfPause(pause) }] : [],
+    )
+    const own = queues.flatMap(({ scope, control }): Shut[] =>
       isInScope(scope, queue) ? [{ by: 'kill-switch', since: control.createdAt, until: endOf(control) }] : [],
     )
-    return [...ofKind.map(gate => ({ ...gate })), ...own]
+    return [...ofKind.map(gate => ({ ...gate })), ...ordered, ...own]
   }
 }
 

@@ -1,4 +1,4 @@
-import type { RankByHand, Task } from '../task/task.ts'
+import type { Task } from '../task/task.ts'
 import type { AuditLine } from './operator-records.ts'
 
 /** How something is done to a task. */
@@ -6,11 +6,6 @@ export interface Operating {
   readonly audit?: AuditLine
   /** The version it must have; left out: whatever it has. */
   readonly ifVersion?: number
-}
-
-export interface AttemptNow extends Operating {
-  /** Who asked for it: the tenant, unless told. */
-  readonly rank?: RankByHand
 }
 
 export type Changed =

@@ -39,7 +39,7 @@ import type {
   TasksPage,
   VersionsPage,
 } from './records.ts'
-import type { AttemptNow, Changed, Operating } from './operating.ts'
+import type { Changed, Operating } from './operating.ts'
 import type { Recall } from './recall.ts'
 import type { Replay, ReplayStore } from './replays.ts'
 import type { StoreUnavailableError } from './store-errors.ts'
@@ -99,7 +99,7 @@ export interface TaskStore extends OperatorStore, ReplayStore, BodyStoring, Call
   // For operators; the line of the audit is written with the change, if there is one
   cancel(taskId: string, ask?: Operating): Promise<Answer & Changed>
   /** Due now, before all others of its lane. */
-  attemptNow(taskId: string, ask?: AttemptNow): Promise<Answer & Changed>
+  attemptNow(taskId: string, ask?: Operating): Promise<Answer & Changed>
   /** A dead letter's next generation, if it is still in the one that was read. */
   replay(ask: Replay): Promise<Answer & Changed>
 

@@ -110,6 +110,12 @@ describe('an explanation of a task that waits', () => {
       'Attempt 1 is due now: https://api.example is paused again by its stop rule ("10 of 50 failed"), until it is resumed.',
     ],
     [
+      'knows that what was asked for by hand passes no pause of an operator',
+      taskIn({ ...waiting(NOW), queue: { policyId: 'default', kind: 'first', rank: 'urgent' } } as TaskState),
+      viewOf({ hold: { reason: 'paused', isByOperator: true } }),
+      'Attempt 1 is due now: https://api.example is paused by order of an operator, until it is resumed.',
+    ],
+    [
       'knows that what was asked for by hand passes a pause',
       taskIn({ ...waiting(NOW), queue: { policyId: 'default', kind: 'first', rank: 'urgent' } } as TaskState),
       viewOf({ hold: { reason: 'paused' } }),

@@ -82,9 +82,9 @@ export function holdsOn({ hold, policyHolds = [], kindHolds }: Gates, queue: Que
   ])
 }
 
-/** What was asked for by hand passes a pause; what a tenant asked for, none of an operator. */
+/** What was asked for by hand passes a tenant's pause, and no pause of an operator. */
 function isPassed({ reason, isByOperator }: Hold, { rank }: Queue): boolean {
-  return reason === 'paused' && isByHand(rank) && (rank !== 'urgent' || !isByOperator)
+  return reason === 'paused' && isByHand(rank) && !isByOperator
 }
 
 /** What was asked for by hand waits for no credit and no budget. */
@@ -94,7 +94,7 @@ function isSpared({ reason }: Hold, { rank }: Queue): boolean {
 
 const FOR_OTHERS: ReadonlySet<HoldReason> = new Set(['breaker-open', 'credit', 'budget'])
 
-/** Whether the gate can keep tasks of this rank at all; whose pause it is nobody asks here. */
+/** Whether the gate can keep tasks of this rank. A pause of an operator keeps all; its caller looks at those. */
 export function isHeldBy(reason: HoldReason, rank: Rank): boolean {
   return !isByHand(rank) || !(reason === 'paused' || FOR_OTHERS.has(reason))
 }

@@ -43,25 +43,22 @@ export function partitionOf(key: string): number {
   return (hash >>> 0) % PARTITIONS
 }
 
-/** Whether somebody asked for the next attempt; the one after it is like any other. */
+/** Whether a caller asked for the next attempt; the one after it is like any other. */
 export function isByHand(rank: Rank): boolean {
-  return rank === 'urgent' || rank === 'urgent-by-operator'
+  return rank === 'urgent'
 }
 
-/** Ten minutes: a rank hastens or delays, and starves nobody. */
-const RANK_ADVANTAGE_MS = 600_000
+/** Ten minutes: replays yield to live traffic, and do not starve. */
+const LOW_RANK_DELAY_MS = 600_000
 
-/** When a task counts as due in the comparison of a lane's queues: `urgent` before all, `high` earlier, `low` later. */
+/** When a task counts as due in the comparison of a lane's queues: `urgent` before all, `low` later. */
 export function standingAt(rank: Rank, dueAt: number): number {
   switch (rank) {
-    case 'urgent-by-operator':
     case 'urgent':
       return -Infinity
-    case 'high':
-      return dueAt - RANK_ADVANTAGE_MS
     case 'normal':
       return dueAt
     case 'low':
-      return dueAt + RANK_ADVANTAGE_MS
+      return dueAt + LOW_RANK_DELAY_MS
   }
 }

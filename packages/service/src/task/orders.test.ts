@@ -227,19 +227,15 @@ describe("a destination's settings", () => {
 })
 
 describe('a pause', () => {
-  it('is passed by what was asked for by hand; that of an operator by what an operator asked for alone', () => {
+  it('of a tenant is passed by what was asked for by hand, and a pause of an operator by nothing', () => {
     const by = { since: NOW, by: 'local' }
     const ordered = { ...by, isByOperator: true, until: NOW + 5 } as const
     const passing = (all: DestinationSettings, own: DestinationSettings, now = NOW) =>
       RANKS.filter(rank => passesPauses(ordersFor(LANE, [], { all, own }), rank, now))
-    assert.deepEqual(passing({}, { paused: by }), ['urgent-by-operator', 'urgent'])
-    assert.deepEqual(passing({}, { paused: ordered }), ['urgent-by-operator'])
-    assert.deepEqual(
-      passing({ paused: ordered }, { paused: by }),
-      ['urgent-by-operator'],
-      'one that ends later covers none',
-    )
-    assert.deepEqual(passing({ paused: ordered }, { paused: by }, NOW + 5), ['urgent-by-operator', 'urgent'])
+    assert.deepEqual(passing({}, { paused: by }), ['urgent'])
+    assert.deepEqual(passing({}, { paused: ordered }), [])
+    assert.deepEqual(passing({ paused: ordered }, { paused: by }), [], 'one that ends later covers none')
+    assert.deepEqual(passing({ paused: ordered }, { paused: by }, NOW + 5), ['urgent'])
   })
 
   it('keeps its ramp behind another that ends later', () => {

@@ -168,10 +168,9 @@ export function gatesAt(
   })
 }
 
-/** An attempt that was asked for by hand passes a pause; one that a tenant asked for passes no pause of an operator. */
+/** An attempt that was asked for by hand passes a tenant's pause. It passes no pause of an operator, also if an operator asked for it. */
 export function passesPauses({ pauses }: Orders, rank: Rank, now: number): boolean {
-  if (rank !== 'urgent') return isByHand(rank)
-  return !pauses.some(pause => pause.isByOperator && now < endOfPause(pause))
+  return isByHand(rank) && !pauses.some(pause => pause.isByOperator && now < endOfPause(pause))
 }
 
 /** The kill switch that a queue stands behind now: that of its lane, or one of its own. */

@@ -101,7 +101,7 @@ describe('the end of an attempt', () => {
       const { next } = settle(claimed({}, { rank }), POLICY, resultOf(BUSY), MOMENT)
       return next.status === 'PENDING' ? next.queue.rank : undefined
     }
-    assert.deepEqual(RANKS.map(rankAfter), ['normal', 'normal', 'high', 'normal', 'low'])
+    assert.deepEqual(RANKS.map(rankAfter), ['normal', 'normal', 'low'])
   })
 
   it('is followed by a late one after the fourth attempt, and by a retry before', () => {

@@ -54,13 +54,13 @@ export interface Queue {
 /** By attempts made: tasks that were never tried flow while retries wait, and those tried often delay neither. */
 export type QueueKind = laneKind.StartKind
 
-/** `low`: replays, which yield to live traffic. */
-export type Rank = RankByHand | 'high' | 'normal' | 'low'
+export type Rank = (typeof RANKS)[number]
 
-/** Somebody asked for an attempt now: whoever runs the service, or the tenant. */
-export type RankByHand = 'urgent-by-operator' | 'urgent'
-
-export const RANKS: readonly Rank[] = ['urgent-by-operator', 'urgent', 'high', 'normal', 'low']
+export const RANKS = [
+  'urgent', // a caller asked for an attempt now
+  'normal',
+  'low', // replays, which yield to live traffic
+] as const
 
 /** What was accepted: it never changes. */
 export interface AcceptedTask {

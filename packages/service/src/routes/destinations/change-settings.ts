@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/caller.ts'
 import { documentOf, type JsonObject, type OperatorRecord, type RecordName } from '../../stores/task-store.ts'
-import { settingsAt, type DestinationSettings, type Standing } from '../../task/destination-settings.ts'
+import { settingsAt, type DestinationSettings } from '../../task/destination-settings.ts'
 import { laneOf, laneOfAll } from '../../task/lane.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
@@ -79,13 +79,6 @@ async function write(change: Change, { storeFor, clock }: ApiContext): Promise<v
   throw new Refusal('write-conflict', {
     detail: `Others changed its settings ${MOST_TRIES} times in a row; look at them, and decide anew.`,
   })
-}
-
-/** All that stands for a lane, as the store has it now. */
-export async function standingNow(lane: string, { store, clock }: ApiContext): Promise<Required<Standing>> {
-  const [own, all] = await recordsFor(lane, store)
-  const now = clock.now()
-  return { own: settingsOf(own, now), all: settingsOf(all, now) }
 }
 
 function recordsFor(id: string, store: ApiContext['store']): Promise<(OperatorRecord | undefined)[]> {

@@ -135,7 +135,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
     'pause',
     {
       operationId: 'pauseDestination',
-      summary: 'Send nothing to it; tasks wait, and none is dropped. What is asked for by attempt-now passes',
+      summary: 'Send nothing to it; tasks wait, and none is dropped. Attempt-now passes a pause of a tenant',
       body: schemas.PAUSE_INPUT,
     },
     (body, by) => {

@@ -289,22 +289,4 @@ describe('what an operator orders for one tenant', () => {
     assert.equal((await say('acme', 'resume', { rampMs: 0 })).status, 200)
     assert.equal((await shownTo('acme')).settings.resumed.rampMs, 0)
   })
-
-  it('is a pause that attempt-now of the tenant does not pass, and that of an operator does', async () => {
-    const { as, keys, say } = await setting()
-    const { taskId } = (await as('POST', '/retry-tasks', { key: keys.acme, body: TASK })).json
-    const attemptNow = (key: string, more: { readonly tenant?: string } = {}): Promise<Answered> =>
-      as('POST', `/retry-tasks/${taskId}/attempt-now`, { key, ...more })
-    for (const tenant of ['acme', undefined]) {
-      await say('operator', 'pause', { reason: 'INC-2231' }, tenant)
-      assert.match(
-        refused(await attemptNow(keys.acme)),
-        /has paused it \(.*: INC-2231\), and only an operator can try it meanwhile/,
-      )
-      assert.equal((await attemptNow(keys.operator, { tenant: 'acme' })).status, 200)
-      await say('operator', 'resume', {}, tenant)
-    }
-    await say('acme', 'pause')
-    assert.equal((await attemptNow(keys.acme)).status, 200)
-  })
 })

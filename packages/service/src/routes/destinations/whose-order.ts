@@ -35,16 +35,10 @@ export function refuseForeign(
   if (foreign !== undefined) throw refusal(DONE[part], foreign)
 }
 
-/** An attempt that a tenant asks for by hand passes only a pause of its own. */
-export function refuseBehindForeignPause({ own, all }: Required<Standing>): void {
-  const foreign = [own.paused, all.paused].find(paused => paused?.isByOperator)
-  if (foreign !== undefined) throw refusal(DONE.paused, foreign, 'try it meanwhile')
-}
-
-function refusal(done: string, { by, reason }: SetBy, theirs = 'take that back'): Refusal {
+function refusal(done: string, { by, reason }: SetBy): Refusal {
   const whoAndWhy = reason === undefined ? by : `${by}: ${reason}`
   return new Refusal('scope-missing', {
-    detail: `An operator has ${done} (${whoAndWhy}), and only an operator can ${theirs}.`,
+    detail: `An operator has ${done} (${whoAndWhy}), and only an operator can take that back.`,
   })
 }
 

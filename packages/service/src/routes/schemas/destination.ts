@@ -76,7 +76,7 @@ const ORDERS = {
   paused: Type.Optional(
     Type.Object(
       { ...SET_BY, until: Type.Optional(Type.Integer()), ...SHOWN_COMING_BACK },
-      { description: 'Nothing is sent but by hand.' },
+      { description: 'Nothing is sent. An attempt by hand passes a pause of a tenant.' },
     ),
   ),
   resumed: Type.Optional(

@@ -3,14 +3,11 @@ import { Type } from 'typebox'
 import { seenBy } from '../../access/caller.ts'
 import type { Changed, Operating, TaskStore } from '../../stores/task-store.ts'
 import { replayed } from '../../task/accept.ts'
-import { laneKey } from '../../task/lane.ts'
 import type { Task, TaskStatus } from '../../task/task.ts'
 import { changeOf } from '../../task/task-change.ts'
 import type { TaskOperated } from '../../telemetry/events.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
-import { standingNow } from '../destinations/change-settings.ts'
-import { refuseBehindForeignPause } from '../destinations/whose-order.ts'
 import type { PolicyBook } from '../policies/policy-book.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { callerOf } from '../requests/caller.ts'
@@ -107,12 +104,8 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
     async (request, reply) => {
       const own = await ownTask(request, context)
       const { taskId } = own
-      const caller = callerOf(request)
-      const { isOperator } = caller
-      if (!isOperator) refuseBehindForeignPause(await standingNow(laneKey(own), context))
-      const rank = isOperator ? 'urgent-by-operator' : 'urgent'
       const task = changed(
-        await storeFor(caller).attemptNow(taskId, { ...operating(request, 'task.attempt-now', own), rank }),
+        await storeFor(callerOf(request)).attemptNow(taskId, operating(request, 'task.attempt-now', own)),
         taskId,
         'Only a PENDING task has a next attempt.',
         context,

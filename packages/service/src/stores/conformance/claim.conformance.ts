@@ -109,7 +109,7 @@ export function examineClaims(open: OpenStore): void {
         QUEUE,
         { ...QUEUE, policyId: 'Default' },
         { ...QUEUE, policyId: 'default ' },
-        { ...QUEUE, rank: 'high' },
+        { ...QUEUE, rank: 'low' },
         { ...QUEUE, kind: 'retry' },
       ] as const
       for (const queue of queues) {

@@ -21,7 +21,7 @@ export function examineIntake(open: OpenStore): void {
         deadlineAt: clock.now() + 60_000,
         metadata: { order: '8812' },
         progress: { attemptNumber: 2, previousDelayMs: 1_250, expiresAt: clock.now() + 60_000 },
-        queue: { policyId: 'pay ments', kind: 'retry', rank: 'high' },
+        queue: { policyId: 'pay ments', kind: 'retry', rank: 'low' },
         dueAt: clock.now() + 500,
       })
       assert.deepEqual(await get(task), asTaken(task))

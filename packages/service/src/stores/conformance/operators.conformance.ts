@@ -114,16 +114,6 @@ export function examineOperators(open: OpenStore): void {
       assert.equal((await claimOne({ queue: queueKey(queue) })).taskId, task.taskId)
     })
 
-    it('puts what an operator asks for into a queue of its own, whoever asked before', async () => {
-      const { store, add, claim, claimOne, clock } = await sit(open)
-      const { taskId } = await add({ dueAt: clock.now() + 60_000 })
-      await store.attemptNow(taskId)
-      await store.attemptNow(taskId, { rank: 'urgent-by-operator' })
-      assert.deepEqual(await claim({ queue: queueKey({ ...QUEUE, rank: 'urgent' }) }), [])
-      const queue = queueKey({ ...QUEUE, rank: 'urgent-by-operator' })
-      assert.equal((await claimOne({ queue })).taskId, taskId)
-    })
-
     it('is told to the steward', async () => {
       const { store, add, clock } = await sit(open)
       const { taskId } = await add({ dueAt: clock.now() + 60_000, queue: { ...QUEUE, kind: 'retry' } })

@@ -445,8 +445,8 @@ async function variedTasks({ add, ended, claimOne, store, clock, get }: Setting)
       return task
     },
     async () => {
-      const task = await add({ destination, queue: { ...QUEUE, rank: 'high' } })
-      await claimOne({ lane: `${TENANT} ${destination}`, queue: 'high first default' })
+      const task = await add({ destination, queue: { ...QUEUE, rank: 'low' } })
+      await claimOne({ lane: `${TENANT} ${destination}`, queue: 'low first default' })
       return task
     },
   ]

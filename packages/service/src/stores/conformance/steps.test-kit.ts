@@ -99,7 +99,7 @@ const queue: fc.Arbitrary<Queue> = fc.record(
   {
     policyId: fc.constantFrom('default', 'payments'),
     kind: fc.constantFrom(...laneKind.START_KINDS),
-    rank: fc.constantFrom('normal', 'high'),
+    rank: fc.constantFrom('normal', 'low'),
   },
   // It becomes part of tasks, and what a store gives back is an object like any other.
   { noNullPrototype: true },

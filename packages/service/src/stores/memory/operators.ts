@@ -1,5 +1,5 @@
 import type { Task } from '../../task/task.ts'
-import type { AttemptNow, Changed, Operating, Replay } from '../task-store.ts'
+import type { Changed, Operating, Replay } from '../task-store.ts'
 import type { Book } from './book.ts'
 import type { HintBoard } from './hint-board.ts'
 import { fullFor } from './intake.ts'
@@ -7,8 +7,6 @@ import { fullFor } from './intake.ts'
 interface Operated extends Pick<Operating, 'ifVersion'> {
   readonly taskId: string
 }
-
-type Hurried = Operated & Pick<AttemptNow, 'rank'>
 
 export function cancel(book: Book, { taskId, ifVersion }: Operated, now: number): Changed {
   const entry = book.find(taskId)
@@ -29,18 +27,13 @@ export function cancel(book: Book, { taskId, ifVersion }: Operated, now: number)
   }
 }
 
-export function attemptNow(
-  book: Book,
-  hints: HintBoard,
-  { taskId, ifVersion, rank = 'urgent' }: Hurried,
-  now: number,
-): Changed {
+export function attemptNow(book: Book, hints: HintBoard, { taskId, ifVersion }: Operated, now: number): Changed {
   const entry = book.find(taskId)
   if (entry === undefined) return { kind: 'unknown' }
   if (isOther(entry.task, ifVersion)) return { kind: 'conflict', task: entry.task }
   const { state } = entry.task
   if (state.status !== 'PENDING') return { kind: 'unchanged', task: entry.task }
-  const queue = { ...state.queue, rank }
+  const queue = { ...state.queue, rank: 'urgent' } as const
   const task = book.write(entry, { state: { status: 'PENDING', nextAttemptAt: now, queue } })
   hints.note(entry)
   return changed(task)

@@ -1,6 +1,6 @@
 import { queueKey, queueOf } from '../../../task/lane.ts'
 import type { Queue } from '../../../task/task.ts'
-import type { AttemptNow, Changed, Operating, Replay } from '../../task-store.ts'
+import type { Changed, Operating, Replay } from '../../task-store.ts'
 import type { Standing } from '../rows/standing.ts'
 import { progressRow, type ProgressRow } from '../rows/task-rows.ts'
 import type { LaneEntry } from '../tables/lanes.ts'
@@ -12,8 +12,6 @@ import type { Writer } from './writer.ts'
 export interface OperatedTask extends Operating {
   readonly taskId: string
 }
-
-export type HurriedTask = OperatedTask & AttemptNow
 
 export interface ReplayManyAsk extends Pick<Replay, 'limits'> {
   readonly asks: readonly Replay[]
@@ -48,16 +46,15 @@ export function cancel(writer: Writer, ask: OperatedTask): Changed {
 }
 
 /** Moves a waiting task to the front of its lane. */
-export function attemptNow(writer: Writer, ask: HurriedTask): Changed {
+export function attemptNow(writer: Writer, ask: OperatedTask): Changed {
   const { now, leases, lanes, waiting } = writer
-  const { taskId, rank = 'urgent' } = ask
   return operate(writer, ask, ({ seq, standing }) => {
-    if (standing.status !== 'PENDING' || leases.find(taskId) !== undefined) return 'unchanged'
+    if (standing.status !== 'PENDING' || leases.find(ask.taskId) !== undefined) return 'unchanged'
     const { queueId, dueAt, progress } = standing
     const [, , , version] = waiting.find(queueId, dueAt, seq)!
     waiting.remove(queueId, dueAt, seq)
     const { key, lane } = lanes.queueBy(queueId)
-    const queue: Queue = { ...queueOf(key), rank }
+    const queue: Queue = { ...queueOf(key), rank: 'urgent' }
     wait(writer, { seq, lane, standing, queue, version: version + 1, progress, dueAt: now })
     return 'changed'
   })

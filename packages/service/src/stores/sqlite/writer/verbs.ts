@@ -43,15 +43,7 @@ import type { DueCallbacks } from '../tables/callbacks.ts'
 import { putBody, sweepBodies } from './bodies.ts'
 import { claim, endedLeases, type ClaimReply } from './claim.ts'
 import { enqueue, type EnqueueAsk } from './enqueue.ts'
-import {
-  attemptNow,
-  cancel,
-  replay,
-  replayMany,
-  type HurriedTask,
-  type OperatedTask,
-  type ReplayManyAsk,
-} from './operate.ts'
+import { attemptNow, cancel, replay, replayMany, type OperatedTask, type ReplayManyAsk } from './operate.ts'
 import { putPolicy } from './put-policy.ts'
 import { recall } from './recall.ts'
 import { recount } from './recount.ts'
@@ -79,7 +71,7 @@ export interface WriterVerbs {
   settle(settlements: readonly SettlementRow[]): SettledWord[]
   release(leases: readonly HeldLease[]): ('released' | 'lost')[]
   cancel(ask: OperatedTask): Changed
-  attemptNow(ask: HurriedTask): Changed
+  attemptNow(ask: OperatedTask): Changed
   replay(ask: Replay): Changed
   replayMany(ask: ReplayManyAsk): Changed['kind'][]
   replayCounts(replayId: string): ReplayCounts
