@@ -14,14 +14,7 @@ import { asItWasRead } from '../remote/as-it-was-read.ts'
 import { answerList, LIST_OPTIONS } from '../remote/listing.ts'
 import { REASON_OPTION, reasonOf } from '../remote/reason.ts'
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
-import {
-  COMING_BACK_OPTIONS,
-  COMING_BACK_READERS,
-  comingBackOf,
-  END_OPTIONS,
-  endProblems,
-  endReaders,
-} from '../steering/coming-back.ts'
+import { END_OPTIONS, endProblems, endReaders, RAMP_OPTION, RAMP_READER } from '../steering/coming-back.ts'
 import { wrap, type Page } from '../terminal/page.ts'
 import { controlsPage, controlTable } from './control-page.ts'
 import { actorsOf, LEVEL_NAMES, sayControl, sayEnd, sayScope, sayWhat } from './say-control.ts'
@@ -36,7 +29,7 @@ const onCommand: Command = remoteCommand({
     { flag: '--level <level>', say: 'how much of it (retries-off)', choices: LEVEL_NAMES },
     { flag: '--scope <scope>', say: 'for what, by its origin or name (all)', choices: SCOPES },
     ...END_OPTIONS,
-    ...COMING_BACK_OPTIONS,
+    RAMP_OPTION,
     REASON_OPTION,
     { flag: '--dry-run', say: 'only say what it would hold' },
     YES_OPTION,
@@ -89,14 +82,14 @@ function readInput({ options, clock }: RemoteCall): ControlInput {
     scope: where,
     for: forMs,
     until,
-    ...back
+    ramp: rampMs,
   } = readOptions(
     options,
     {
       level: withDefault('retries-off', oneOf(...LEVEL_NAMES)),
       scope: withDefault<ControlScope>({ kind: 'all' }, scope),
       ...endReaders(clock.now()),
-      ...COMING_BACK_READERS,
+      ramp: RAMP_READER,
     },
     endProblems(options),
   )
@@ -108,7 +101,7 @@ function readInput({ options, clock }: RemoteCall): ControlInput {
       because: ['Whoever finds it on must know why.'],
       next: ['add  --reason <text>'],
     })
-  return { level, scope: where, reason, ...given({ forMs, expiresAt: until }), ...comingBackOf(back) }
+  return { level, scope: where, reason, ...given({ forMs, expiresAt: until, rampMs }) }
 }
 
 async function withKnownScope(input: ControlInput, call: RemoteCall): Promise<ControlInput> {

@@ -1,7 +1,5 @@
-import type { ComingBack } from '@secondwind/client'
 import type { Problem } from '@secondwind/resilience'
 import type { GivenOptions, Option } from '../command.ts'
-import { given } from '../input/given.ts'
 import { instantToCome } from '../input/read-instant.ts'
 import { duration, exclusionProblems, optional, wholeNumber, type Reader } from '../input/read-options.ts'
 import { share } from '../input/read-share.ts'
@@ -9,30 +7,23 @@ import { share } from '../input/read-share.ts'
 const LONGEST_MS = 30 * 86_400_000
 
 /** How what was held comes back: by resume now, or when its time is over. */
-export const COMING_BACK_OPTIONS: readonly Option[] = [
-  {
-    flag: '--ramp <duration>',
-    say: 'from one request at once to all of its limit in so long; else it doubles every two seconds',
-  },
+export const RAMP_OPTION: Option = {
+  flag: '--ramp <duration>',
+  say: 'from one request at once to all of its limit in so long; else it doubles every two seconds',
+}
+
+export const RAMP_READER: Reader<number | undefined> = optional(duration(1, LONGEST_MS))
+
+/** Of a resume alone. */
+export const STOP_RULE_OPTIONS: readonly Option[] = [
   { flag: '--stop-on-failure-rate <share>', say: 'pause it again when such a part fails on the way, as 20%' },
   { flag: '--over-last <number>', say: 'of so many of the last attempts (50)' },
 ]
 
-interface Typed {
-  readonly ramp: number | undefined
-  readonly stopOnFailureRate: number | undefined
-  readonly overLast: number | undefined
-}
-
-export const COMING_BACK_READERS: { readonly [Name in keyof Typed]: Reader<Typed[Name]> } = {
-  ramp: optional(duration(1, LONGEST_MS)),
-  stopOnFailureRate: optional(share),
-  overLast: optional(wholeNumber(1, 1_000)),
-}
-
-export function comingBackOf({ ramp, stopOnFailureRate, overLast }: Typed): ComingBack {
-  return given({ rampMs: ramp, stopOnFailureRate, overLast })
-}
+export const STOP_RULE_READERS: {
+  readonly stopOnFailureRate: Reader<number | undefined>
+  readonly overLast: Reader<number | undefined>
+} = { stopOnFailureRate: optional(share), overLast: optional(wholeNumber(1, 1_000)) }
 
 /** When what is stopped goes on by itself. */
 export const END_OPTIONS: readonly Option[] = [

@@ -7,12 +7,13 @@ import { sayWhen } from '../output/say-time.ts'
 import { pausesLeft } from '../destinations/standing-orders.ts'
 import { reasonOf } from '../remote/reason.ts'
 import {
-  COMING_BACK_OPTIONS,
-  COMING_BACK_READERS,
-  comingBackOf,
   END_OPTIONS,
   endProblems,
   endReaders,
+  RAMP_OPTION,
+  RAMP_READER,
+  STOP_RULE_OPTIONS,
+  STOP_RULE_READERS,
 } from './coming-back.ts'
 import { destinationChange } from './destination-change.ts'
 import { limitsCommand } from './limits.ts'
@@ -24,22 +25,15 @@ const waiting = ({ backlog }: Destination): string =>
 const pauseCommand: Command = destinationChange({
   path: ['pause'],
   summary: 'sends nothing to a destination; its tasks wait, and none is dropped',
-  options: [...END_OPTIONS, ...COMING_BACK_OPTIONS],
+  options: [...END_OPTIONS, RAMP_OPTION],
   examples: [
     'pause https://api.pay.example --for 30min --reason INC-2231',
-    'pause https://api.pay.example --for 30min --ramp 5min --stop-on-failure-rate 20%',
+    'pause https://api.pay.example --for 30min --ramp 5min',
   ],
   change: (client, name, { options, clock }) => {
-    const {
-      for: forMs,
-      until,
-      ...back
-    } = readOptions(options, { ...endReaders(clock.now()), ...COMING_BACK_READERS }, endProblems(options))
-    return client.destinations.pause(name, {
-      ...given({ forMs, until }),
-      ...comingBackOf(back),
-      ...reasonOf(options),
-    })
+    const readers = { ...endReaders(clock.now()), ramp: RAMP_READER }
+    const { for: forMs, until, ramp: rampMs } = readOptions(options, readers, endProblems(options))
+    return client.destinations.pause(name, { ...given({ forMs, until, rampMs }), ...reasonOf(options) })
   },
   say: (destination, { clock }) => {
     const until = destination.settings?.paused?.until
@@ -56,13 +50,12 @@ const pauseCommand: Command = destinationChange({
 const resumeCommand: Command = destinationChange({
   path: ['resume'],
   summary: 'sends to a paused destination again, step by step',
-  options: COMING_BACK_OPTIONS,
+  options: [RAMP_OPTION, ...STOP_RULE_OPTIONS],
   examples: ['resume https://api.pay.example --ramp 5min --stop-on-failure-rate 20%'],
-  change: (client, name, { options }) =>
-    client.destinations.resume(name, {
-      ...comingBackOf(readOptions(options, COMING_BACK_READERS)),
-      ...reasonOf(options),
-    }),
+  change: (client, name, { options }) => {
+    const { ramp: rampMs, ...rule } = readOptions(options, { ramp: RAMP_READER, ...STOP_RULE_READERS })
+    return client.destinations.resume(name, { ...given({ rampMs, ...rule }), ...reasonOf(options) })
+  },
   say: (destination, { clock }) => {
     const left = pausesLeft(destination, clock.now())
     if (left.length > 0) return `Your own pause is taken back; what others have paused waits on. ${left.join('. ')}.`

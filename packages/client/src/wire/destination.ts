@@ -93,7 +93,7 @@ export interface DestinationSettings {
   readonly limitsBy?: SetBy
   readonly paused?: SetBy & ComingBack & { readonly until?: number }
   /** How the last pause was lifted: `limit` grows from one since then. */
-  readonly resumed?: SetBy & ComingBack
+  readonly resumed?: SetBy & ComingBack & StopRule
   /** New tasks for it are refused. */
   readonly draining?: SetBy
   readonly forced?: SetBy & { readonly breaker: 'open' | 'closed' | 'auto' }
@@ -112,6 +112,10 @@ export interface SetBy {
 export interface ComingBack {
   /** The whole limit is there after so long; left out, it doubles every two seconds. */
   readonly rampMs?: number
+}
+
+/** While a destination that was resumed comes back: too many failures, and it is paused again. */
+export interface StopRule {
   /** From 0 to 1: pause again when such a part of the last attempts failed. */
   readonly stopOnFailureRate?: number
   /** Which attempts are the last: 50 unless told. */
@@ -143,7 +147,7 @@ export interface PauseInput extends Why, ComingBack {
   readonly until?: number
 }
 
-export interface ResumeInput extends Why, ComingBack {}
+export interface ResumeInput extends Why, ComingBack, StopRule {}
 
 /** Sets its breaker by hand; `auto` lets it open and close by itself again. */
 export interface ForceInput extends Why {

@@ -263,8 +263,7 @@ export class Attempt implements Alarm {
     const result: AttemptResult = { ...came, startedAt: this.#startedAt, durationMs }
     const roll = ports.random()
     const call = { outcome: heard, status: came.responseStatus, durationMs, inFlight: this.#inFlight, roll, isCutOff }
-    const { queue } = this.#task
-    learn(this.#setting, { lane, queue, payment: this.#payment!, call, errorCode: came.errorCode }, now)
+    learn(this.#setting, { lane, payment: this.#payment!, call, errorCode: came.errorCode }, now)
     const moment = { now, roll, expectedCallMs: lanes.expectedMs(lane.state) }
     const settlement = settle(this.#task, this.#policy, result, moment)
     lane.remember(settlement, laneRecall.mayBeRecalled(heard))

@@ -121,9 +121,8 @@ class StoreDispatcher implements Dispatcher, Alarm {
     const policies = new Policies(store, calls)
     const onLost = (partition: ServedPartition): void => this.#stewardship.drop(partition)
     const onRead = (isNews: boolean): void => this.#steer(isNews)
-    const sendersTo = (destination: string): Iterable<string> => this.#stewardship.sendersTo(destination)
     this.#ports = ports
-    this.#steering = new Steering({ ports, lanes: options.lanes ?? {}, onRead, sendersTo })
+    this.#steering = new Steering({ ports, lanes: options.lanes ?? {}, onRead })
     this.#settling = new Settling({
       ports,
       onSettled: (lane, waiting) => this.#settled(lane, waiting),

@@ -1,6 +1,5 @@
 import { lane as lanes, laneCredit } from '@secondwind/resilience/rules'
 import { laneOf } from '../task/lane.ts'
-import type { Queue } from '../task/task.ts'
 import type { BreakerChanged } from '../telemetry/events.ts'
 import type { AttemptSetting } from './attempt-setting.ts'
 import type { ServedLane } from './served-lane.ts'
@@ -8,7 +7,6 @@ import type { ServedLane } from './served-lane.ts'
 /** An attempt that ended, as its lane sees it. */
 interface Lesson {
   readonly lane: ServedLane
-  readonly queue: Queue
   readonly payment: lanes.Payment
   readonly call: lanes.EndedCall
   readonly errorCode?: string | undefined
@@ -18,7 +16,7 @@ type Setting = Pick<AttemptSetting, 'ports' | 'steering' | 'onPhase' | 'onBack'>
 
 /** What the lane learns from it; one that is no longer served here has nobody to tell. */
 export function learn({ ports, steering, onPhase, onBack }: Setting, lesson: Lesson, now: number): void {
-  const { lane, queue, payment, call } = lesson
+  const { lane, payment, call } = lesson
   const { policy, state } = lane
   const was = laneCredit.phaseOf(policy.credit, state.credit)
   const { isChanged, isBack } = lanes.end(policy, state, payment, call, now)
@@ -31,7 +29,7 @@ export function learn({ ports, steering, onPhase, onBack }: Setting, lesson: Les
     const change = breakerChange(was, lesson, now)
     if (change !== undefined) ports.events.breakerChanged(change)
   }
-  steering.saw(lane, queue, call)
+  steering.saw(lane, call)
 }
 
 /** A breaker that an operator holds is not said to open or close by itself. */

@@ -51,9 +51,6 @@ export interface FailedTask {
 const FIRST_GUESS = 8
 const LARGEST_GUESS = 1_024
 
-/** Of controls that ended lately there may be many; the newest ways back are those that are watched. */
-const MOST_TRIALS = 20
-
 interface ServedLaneOptions {
   readonly key: string
   readonly partition: ServedPartition
@@ -114,8 +111,8 @@ export class ServedLane implements Alarm {
   failed: Map<string, FailedTask> = new Map()
   /** Those that were recalled last, and have not been sent since. */
   recalled: Set<string> = new Set()
-  /** How it does on the ways back that are watched. */
-  readonly #trials = new Map<string, Trial>()
+  /** How it does on the way back that every tenant has, and on its own: of each, since when. */
+  readonly #trials = new Map<Watch['of'], { readonly since: number; readonly trial: Trial }>()
 
   constructor({ key, partition, steering, time, stateUnder, join, onRing }: ServedLaneOptions) {
     this.key = key
@@ -227,18 +224,16 @@ export class ServedLane implements Alarm {
     if (oldest !== undefined) this.failed.delete(oldest)
   }
 
-  trialOf(watch: Watch): Trial {
-    const name = trialName(watch)
-    const known = this.#trials.get(name)
-    if (known !== undefined) return known
+  trialOf({ of, since }: Watch): Trial {
+    const known = this.#trials.get(of)
+    if (known?.since === since) return known.trial
     const trial = newTrial()
-    this.#trials.set(name, trial)
-    if (this.#trials.size > MOST_TRIALS) this.#trials.delete(this.#trials.keys().next().value!)
+    this.#trials.set(of, { since, trial })
     return trial
   }
 
-  endTrial(watch: Watch): void {
-    this.#trials.delete(trialName(watch))
+  endTrial({ of }: Watch): void {
+    this.#trials.delete(of)
   }
 
   #begunIn(scope: QueueScope): number {
@@ -287,8 +282,4 @@ export class ServedLane implements Alarm {
     }
     return queue
   }
-}
-
-function trialName({ of, since }: Watch): string {
-  return `${of} ${since}`
 }

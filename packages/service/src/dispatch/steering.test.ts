@@ -313,25 +313,30 @@ describe('what is ordered for every tenant', () => {
     assert.equal(await world.statusOf(late!), 'SUCCEEDED')
   })
 
-  it('is paused again for every tenant when the way back goes wrong for most, or for the only one', async () => {
+  it('is stopped for each tenant that it fails for, and for no other', async () => {
     const lanes = { credit: { most: { first: 1_000, retry: 1_000, late: 1_000 } } } as const
-    const { world, dispatcher, by, setForAll } = await setting({ behaviourOf: () => DOWN, lanes })
+    const { world, dispatcher, by, startedAt, setForAll } = await setting({ behaviourOf: () => DOWN, lanes })
     const rule = { rampMs: 60_000, stopOnFailureRate: 0.5, overLast: 4 }
     await setForAll({ resumed: { ...by, ...rule, isByOperator: true } })
     await world.clock.advance(1_100)
     await world.enqueueMany(10)
-    await world.clock.advance(30_000)
-    const { document } = (await world.store.record({ kind: 'destination', id: laneOfAll(LANE) }))!
-    const { paused } = document as DestinationSettings
-    assert.deepEqual([paused!.by, paused!.isByOperator], ['system', true])
-    const { reason, isByOperator, isByRule } = dispatcher.view(LANE)!.hold!
-    assert.deepEqual([reason, isByOperator, isByRule], ['paused', true, true])
-    const before = world.destinations.seen.length
-    await world.enqueueMany(3, { tenant: 'globex' })
     await world.clock.advance(10_000)
-    assert.equal(world.destinations.seen.length, before)
+    const theirs = laneKey({ tenant: 'globex', destination: 'https://api.example' })
+    const until = startedAt + 60_000
+    assert.deepEqual(dispatcher.view(LANE)!.hold, { ...STOPPED, until })
+    assert.equal(dispatcher.orders.destination(theirs), undefined)
+    await world.enqueueMany(10, { tenant: 'globex' })
+    await world.clock.advance(10_000)
+    assert.deepEqual(dispatcher.view(theirs)!.hold, { ...STOPPED, until })
+    assert.equal(dispatcher.orders.destination(laneOfAll(LANE))!.settings.paused, undefined)
   })
 })
+
+const STOPPED = {
+  reason: 'paused',
+  because: 'at least 50 % of the last 4 attempts failed while it was coming back',
+  isByRule: true,
+} as const
 
 describe('a destination that is resumed under a stop rule', () => {
   const rule = { rampMs: 60_000, stopOnFailureRate: 0.5, overLast: 4 }
@@ -356,30 +361,27 @@ describe('a destination that is resumed under a stop rule', () => {
     )
   })
 
-  it('by its own time is judged by the rule that the pause was given', async () => {
+  it('by an operator is paused again by order of an operator, until an operator resumes it', async () => {
     const lanes = { credit: { most: { first: 1_000, retry: 1_000, late: 1_000 } } } as const
-    const { world, by, startedAt, set, sentAt } = await setting({ behaviourOf: () => DOWN, lanes })
-    await set({ paused: { ...by, until: startedAt + 5_000, ...rule } })
+    const { world, dispatcher, by, set } = await setting({ behaviourOf: () => DOWN, lanes })
+    await set({ resumed: { ...by, ...rule, isByOperator: true } })
     await world.clock.advance(1_100)
     await world.enqueueMany(10)
     await world.clock.advance(30_000)
-    assert.ok(sentAt().length <= 3, `${sentAt().length} were sent`)
-    const { document } = (await world.store.record({ kind: 'destination', id: LANE }))!
-    assert.equal((document as DestinationSettings).paused!.by, 'system')
+    assert.deepEqual(dispatcher.view(LANE)!.hold, { ...STOPPED, isByOperator: true })
   })
 
-  it('is judged after a kill switch, too, and paused by itself alone', async () => {
+  it('is watched from the instant of that resume: of an earlier one nothing counts', async () => {
     const lanes = { credit: { most: { first: 1_000, retry: 1_000, late: 1_000 } } } as const
-    const { world, startedAt, control, sentAt } = await setting({ behaviourOf: () => DOWN, lanes })
-    await control({ expiresAt: startedAt + 5_000, ...rule })
-    await world.clock.advance(1_100)
-    await world.enqueueMany(10)
-    await world.clock.advance(30_000)
-    assert.ok(sentAt().length <= 3, `${sentAt().length} were sent`)
-    const { document } = (await world.store.record({ kind: 'destination', id: LANE }))!
-    const { by: who, isByOperator } = (document as DestinationSettings).paused!
-    assert.deepEqual([who, isByOperator], ['system', true])
-    assert.equal(await world.store.record({ kind: 'destination', id: laneOfAll(LANE) }), undefined)
+    const policy = { initialDelayMs: 300_000, maxDelayMs: 300_000 }
+    const { world, dispatcher, by, set } = await setting({ behaviourOf: () => DOWN, lanes, policy })
+    for (let time = 0; time < 2; time++) {
+      await set({ resumed: { ...by, since: world.clock.now(), ...rule } })
+      await world.clock.advance(1_100)
+      await world.enqueue()
+      await world.clock.advance(2_000)
+    }
+    assert.equal(dispatcher.orders.destination(LANE)!.settings.paused, undefined, 'one failure of each')
   })
 
   it('stays open when they succeed', async () => {

@@ -4,9 +4,8 @@
  *  1. Every beat says whether something was written since the last reading; then everything is read anew.
  *  2. No attempt begins on a reading older than two seconds: what was ordered is in force by then, over the whole fleet,
  *     or nothing is sent.
- *  3. A destination that comes back is watched: too many failures, and it is paused again. Where the way back is one for
- *     every tenant, it is stopped for all when it fails for most of them, or for the only one that has tasks there; until then
- *     whoever it fails for is held alone.
+ *  3. A lane that was resumed under a stop rule is watched: too many failures, and it is paused again. Each lane is judged
+ *     by its own attempts. If a resume for every tenant has the rule, a lane that fails is held alone, until the way back is over.
  */
 import {
   creditOver,
@@ -17,7 +16,6 @@ import {
   type LanePolicy,
 } from '@secondwind/resilience/rules'
 import { isSameConcern, StandingOrders, type Concerning } from '../steering/standing-orders.ts'
-import { isInScope } from '../task/control.ts'
 import {
   laneInputOf,
   orderedBack,
@@ -27,20 +25,14 @@ import {
   type DestinationSettings,
   type Paused,
 } from '../task/destination-settings.ts'
-import { laneOf, laneOfAll } from '../task/lane.ts'
+import { laneOf } from '../task/lane.ts'
 import { NO_ORDERS, type Orders } from '../task/orders.ts'
-import { isWatched, isWrongForAll, seeAttempt, seeAttemptOf, type SharedTrial, type Watch } from '../task/stop-rule.ts'
+import { isWatched, seeAttempt, type Watch } from '../task/stop-rule.ts'
 import { strictest } from '../task/strictest.ts'
 import { SYSTEM } from '../task/system.ts'
-import type { Queue } from '../task/task.ts'
 import type { DispatchPorts } from './ports.ts'
 import type { ServedLane } from './served-lane.ts'
 import type { Mark } from './store-time.ts'
-
-/** Ways back that are watched at once; of more, those that began to be seen first begin anew. */
-const MOST_SHARED = 1_000
-
-const BY_OPERATOR = { isByOperator: true } as const
 
 /** What is written is in force everywhere after so long. */
 const OLDEST_READING_MS = 2_000
@@ -50,8 +42,6 @@ interface SteeringOptions {
   readonly lanes: LaneInput
   /** Something new was read, or what is known was found to be so still. */
   readonly onRead: (isNews: boolean) => void
-  /** The tenants that have something to send to a destination now. */
-  readonly sendersTo: (destination: string) => Iterable<string>
 }
 
 /** How a lane is served: its policy, and what operators have ordered. */
@@ -68,8 +58,6 @@ export class Steering {
   readonly #usual: LanePolicy
   /** Of lanes that have no limits of their own: they share their orders, and so their policy. */
   readonly #policies = new WeakMap<Orders, LanePolicy>()
-  /** How the ways back that are watched for all tenants do, by destination and order. */
-  readonly #shared = new Map<string, SharedTrial>()
   #confirmed: Mark | undefined
 
   constructor(options: SteeringOptions) {
@@ -125,58 +113,29 @@ export class Steering {
   }
 
   /** An attempt of the lane has ended: one of those by which its ways back are judged. */
-  saw(lane: ServedLane, queue: Queue, { outcome, status }: lanes.EndedCall): void {
+  saw(lane: ServedLane, { outcome, status }: lanes.EndedCall): void {
     const { watches } = lane.orders
     if (watches.length === 0) return
     const now = this.#options.ports.time.now()
     const hasFailed = laneCredit.hasFailed(outcome, status)
     if (!hasFailed && !laneCredit.isAnswer(outcome, status)) return
     for (const watch of watches) {
-      if (!isWatched(watch, now) || !isInScope(watch.scope, queue)) continue
-      if (watch.isForAll) void this.#sawForAll(lane.key, watch, hasFailed)
-      else if (seeAttempt(watch, lane.trialOf(watch), hasFailed)) {
-        lane.endTrial(watch)
-        void this.#pauseAgain(lane.key, watch, watch.isByOperator ? BY_OPERATOR : {})
-      }
+      if (!isWatched(watch, now) || !seeAttempt(watch, lane.trialOf(watch), hasFailed)) continue
+      lane.endTrial(watch)
+      void this.#pauseAgain(lane.key, watch)
     }
   }
 
-  async #sawForAll(lane: string, watch: Watch, hasFailed: boolean): Promise<void> {
-    const { tenant, destination } = laneOf(lane)
-    const shared = this.#sharedTrial(`${destination} ${watch.of} ${watch.since}`)
-    if (!seeAttemptOf(watch, shared, tenant, hasFailed)) return
-    const senders = new Set([tenant, ...shared.keys(), ...this.#options.sendersTo(destination)])
-    // Where nobody else sends just now, somebody else may still be about to.
-    const tenants = senders.size > 1 ? senders : await this.#someAt(destination)
-    if (tenants !== undefined && isWrongForAll(shared, tenants))
-      await this.#pauseAgain(laneOfAll(lane), watch, watch.isByOperator ? BY_OPERATOR : {})
-    // For as long as the way back is watched: then it may try again, and need not wait for anybody.
-    else await this.#pauseAgain(lane, watch, { until: watch.until })
-  }
-
-  /** Enough of the tenants with a task at a destination to tell whether there is more than one; undefined: nobody knows. */
-  async #someAt(destination: string): Promise<string[] | undefined> {
-    const { calls, store } = this.#options.ports
-    const lanes = await calls.read(() => store.laneCounters({ destination, limit: 2 }))
-    return lanes?.value.items.map(({ lane }) => laneOf(lane).tenant)
-  }
-
-  #sharedTrial(name: string): SharedTrial {
-    const shared = this.#shared.get(name) ?? new Map()
-    this.#shared.set(name, shared)
-    if (this.#shared.size > MOST_SHARED) this.#shared.delete(this.#shared.keys().next().value!)
-    return shared
-  }
-
   /** Only if the record is still the one that asked for it: whoever wrote another has seen more than we have. */
-  async #pauseAgain(id: string, { stopOnFailureRate, overLast }: Watch, more: Partial<Paused>): Promise<void> {
+  async #pauseAgain(id: string, watch: Watch): Promise<void> {
     const { ports } = this.#options
+    const { stopOnFailureRate, overLast } = watch
     const known = this.orders.destination(id)
     const now = ports.time.now()
     const { paused, ...standing } = settingsAt(known?.settings ?? {}, now)
     if (paused !== undefined) return
     const reason = `at least ${Math.round(stopOnFailureRate * 100)} % of the last ${overLast} attempts failed while it was coming back`
-    const again = { since: now, by: SYSTEM, reason, ...more }
+    const again = { since: now, by: SYSTEM, reason, ...lengthOf(watch) }
     const { tenant, destination } = laneOf(id)
     const answer = await ports.calls.ask(() =>
       ports.store.writeRecord({
@@ -191,6 +150,15 @@ export class Steering {
     if (answer?.kind === 'written') ports.events.warning('paused-again', `${id} is paused again: ${reason}`)
     if (answer !== undefined) await this.orders.refresh()
   }
+}
+
+/**
+ * Who resumed a lane resumes it again. A resume for every tenant may have stopped hundreds of lanes: no operator could resume each of
+ * them, so that they try again when that way back is over.
+ */
+function lengthOf({ of, until, isByOperator }: Watch): Pick<Paused, 'until' | 'isByOperator'> {
+  if (of === 'all') return { until }
+  return isByOperator ? { isByOperator } : {}
 }
 
 /** An order of an operator for the way back outlasts a pause that is not one. */

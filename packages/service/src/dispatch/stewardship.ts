@@ -6,7 +6,7 @@
  *  2. A record in my name that I do not serve I free or take anew, at every beat: so ends whatever an unanswered call left.
  *  3. Whoever finds its token replaced drops the partition, and finishes what it has sent.
  */
-import { laneOf, PARTITIONS } from '../task/lane.ts'
+import { PARTITIONS } from '../task/lane.ts'
 import type { Steward } from '../stores/task-store.ts'
 import { BEAT_MS, isDead, isLive, look, stewardFor, type Watch } from './fleet.ts'
 import type { DispatchPorts } from './ports.ts'
@@ -80,16 +80,6 @@ export class Stewardship {
     look(this.#watch, fleet, Math.min(LONGEST_LOOK_MS, at - (this.#heardAt ?? at)))
     this.#heardAt = at
     this.#reconcile(fleet.stewards)
-  }
-
-  /** The tenants that have something under way or due to a destination, in what is served here. */
-  sendersTo(destination: string): Iterable<string> {
-    const storeNow = this.#options.ports.time.storeNow()
-    const lanes = [...this.partitions.values()].flatMap(partition => [...partition.lanes.values()])
-    return lanes.flatMap(lane => {
-      const { tenant, destination: to } = laneOf(lane.key)
-      return to === destination && (lane.leases > 0 || lane.oldestDueAt <= storeNow) ? tenant : []
-    })
   }
 
   /** A claim got no answer. The partition is left, so that its token changes. */

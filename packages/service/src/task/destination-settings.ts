@@ -42,10 +42,10 @@ export interface Paused extends SetBy, ComingBack {
   readonly until?: number
 }
 
-export interface Resumed extends SetBy, ComingBack {}
+export interface Resumed extends SetBy, ComingBack, Partial<StopRule> {}
 
 /** The way back, when something that held a destination is over. */
-export interface ComingBack extends Partial<StopRule> {
+export interface ComingBack {
   /** The whole limit is there after so long; absent: it doubles at its usual pace. */
   readonly rampMs?: number
 }
@@ -55,7 +55,7 @@ export interface Forced extends SetBy {
   readonly breaker: 'open' | 'closed' | 'auto'
 }
 
-/** While a destination comes back: too many failures among its last attempts, and it is paused again. */
+/** While a destination that was resumed comes back: too many failures among its last attempts, and it is paused again. */
 export interface StopRule {
   /** From 0 to 1. */
   readonly stopOnFailureRate: number

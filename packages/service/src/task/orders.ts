@@ -25,7 +25,7 @@ export interface Orders {
   readonly pauses: readonly Paused[]
   /** For some of its queues. */
   readonly queues: readonly QueueOrder[]
-  /** The ways back that are watched, now or later. */
+  /** The resumes that are watched, now or later: that of every tenant, and the lane's own. */
   readonly watches: readonly Watch[]
 }
 
@@ -58,7 +58,7 @@ export function ordersFor(lane: Lane, controls: readonly Control[], { all = {}, 
     controls: wholes,
     pauses,
     queues,
-    watches: [...watchesOf(all, true), ...watchesOf(own, false), ...meant.flatMap(watchAfter)],
+    watches: [...watchOf('all', all.resumed), ...watchOf('own', own.resumed)],
   }
 }
 
@@ -98,24 +98,6 @@ function forcedBy(standing: Required<Standing>): 'open' | 'closed' | undefined {
     forced === undefined || (isOrdered && forced.breaker === 'closed' && !forced.isByOperator) ? [] : forced.breaker,
   )
   return (['open', 'closed'] as const).find(word => words.includes(word))
-}
-
-function watchesOf({ paused, resumed }: DestinationSettings, isForAll: boolean): Watch[] {
-  const ways = [resumed, paused?.until === undefined ? undefined : { ...paused, since: paused.until }]
-  return ways.flatMap(way => {
-    if (way === undefined) return []
-    const { since, isByOperator = false } = way
-    return watchOf({ of: isForAll ? 'all' : 'own', since, scope: {}, isForAll, isByOperator }, way)
-  })
-}
-
-/** What fails after a switch for all is one destination, and it alone is paused. */
-function watchAfter(control: Control): Watch[] {
-  const { controlId, tenant, scope, isByOperator } = control
-  const since = endOf(control)
-  if (since === Infinity) return []
-  const isForAll = tenant === undefined && scope.kind === 'destination'
-  return watchOf({ of: controlId, since, scope: queuesOf(control), isForAll, isByOperator }, control)
 }
 
 function termOf(control: Control): laneOrders.Term {

@@ -10,7 +10,7 @@ import { readDestination } from '../destinations/find-destination.ts'
 import type { PolicyBook } from '../policies/policy-book.ts'
 import { didYouMean } from '../requests/near-words.ts'
 import { invalid } from '../requests/validation.ts'
-import { checkComingBack, comingBackOf } from '../schemas/coming-back.ts'
+import { checkRamp, rampOf } from '../schemas/coming-back.ts'
 import type { ControlInput } from '../schemas/control.ts'
 
 export async function readControl(
@@ -35,7 +35,7 @@ export async function readControl(
     createdBy,
     isByOperator,
     ...(expiresAt !== undefined && { expiresAt }),
-    ...comingBackOf(input),
+    ...rampOf(input),
   }
 }
 
@@ -105,7 +105,7 @@ function readEnd(input: ControlInput, context: ApiContext): readonly [number | u
   const { expiresAt, forMs } = input
   const [now, wallNow] = [context.clock.now(), context.wallNow()]
   const hasEnd = (expiresAt ?? forMs) !== undefined
-  const problems = checkComingBack(input, { hasEnd, ends: 'expiresAt or forMs' })
+  const problems = checkRamp(input, { hasEnd, ends: 'expiresAt or forMs' })
   if (expiresAt === undefined) return [forMs === undefined ? undefined : now + forMs, problems]
   if (forMs !== undefined)
     problems.push({ at: 'forMs', is: forMs, say: 'must not stand beside expiresAt: one of them' })

@@ -298,14 +298,26 @@ describe('POST /destinations/{name}/…', () => {
 
   it('keeps how a pause comes back by itself, and refuses that of one that does not', async () => {
     const served = await serve()
-    const { paused } = (await say(served, 'pause', { forMs: 1_000, stopOnFailureRate: 0.2 })).settings
-    assert.deepEqual([paused.rampMs, paused.stopOnFailureRate, paused.overLast], [60_000, 0.2, 50])
+    const { paused } = (await say(served, 'pause', { forMs: 1_000, rampMs: 5_000 })).settings
+    assert.equal(paused.rampMs, 5_000)
     await served.clock.advance(1_000)
     const { settings } = (await served.ask('GET', `/destinations/${ORIGIN}`)).json
-    assert.deepEqual([settings.resumed.since, settings.resumed.stopOnFailureRate], [served.clock.now(), 0.2])
+    assert.deepEqual([settings.resumed.since, settings.resumed.rampMs], [served.clock.now(), 5_000])
     const { status, json } = await served.ask('POST', `/destinations/${ORIGIN}/pause`, { body: { rampMs: 5 } })
     assert.equal(status, 400)
     assert.deepEqual(json.problems[0].say, 'goes with forMs or until: it says how it comes back by itself')
+  })
+
+  it('takes a stop rule with a resume alone', async () => {
+    const { ask } = await serve()
+    const control = { level: 'retries-off', scope: { kind: 'all' }, reason: 'a storm', forMs: 1_000 }
+    for (const [path, body] of [
+      [`/destinations/${ORIGIN}/pause`, { forMs: 1_000, stopOnFailureRate: 0.2 }],
+      ['/controls', { ...control, stopOnFailureRate: 0.2 }],
+    ] as const) {
+      const { status, json } = await ask('POST', path, { body })
+      assert.deepEqual([status, json.problems[0].at], [400, 'stopOnFailureRate'], path)
+    }
   })
 
   it('takes no body for an answer', async () => {

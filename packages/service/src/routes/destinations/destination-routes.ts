@@ -13,7 +13,7 @@ import { etagOf, IF_MATCH, versionAsked } from '../requests/if-match.ts'
 import { orderingOf, OrderTurns } from '../requests/order-turns.ts'
 import { invalid } from '../requests/validation.ts'
 import { answer, refusals } from '../schemas/answers.ts'
-import { checkComingBack, comingBackOf } from '../schemas/coming-back.ts'
+import { checkRamp, rampOf, wayBackOf } from '../schemas/coming-back.ts'
 import * as schemas from '../schemas/destination.ts'
 import { destinationField } from '../schemas/fields.ts'
 import { operation } from '../schemas/operation.ts'
@@ -140,7 +140,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
     },
     (body, by) => {
       const until = pauseEnd(body, context)
-      const paused = { ...by, ...(until !== undefined && { until }), ...comingBackOf(body) }
+      const paused = { ...by, ...(until !== undefined && { until }), ...rampOf(body) }
       return {
         touched: [{ part: 'paused', isLifted: false }],
         apply: settings => {
@@ -161,8 +161,8 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
       body: schemas.RESUME_INPUT,
     },
     (body, by) => {
-      const ramp = comingBackOf(body)
-      const resumed = { ...by, ...ramp }
+      const way = wayBackOf(body)
+      const resumed = { ...by, ...way }
       return {
         touched: [
           { part: 'paused', isLifted: true },
@@ -175,7 +175,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
           const ordered = by.isByOperator || settings.paused === undefined ? undefined : orderedBack(settings, by.since)
           return { ...without(settings, 'paused'), resumed: ordered ?? resumed }
         },
-        details: { ...ramp },
+        details: { ...way },
       }
     },
   )
@@ -261,7 +261,7 @@ function pauseEnd(pause: PauseInput, { clock, wallNow }: ApiContext): number | u
   const clocks = { now: clock.now(), wallNow: wallNow() }
   const isPast = until !== undefined && until <= clocks.wallNow
   const problems = [
-    ...checkComingBack(pause, { hasEnd: (forMs ?? until) !== undefined, ends: 'forMs or until' }),
+    ...checkRamp(pause, { hasEnd: (forMs ?? until) !== undefined, ends: 'forMs or until' }),
     ...(forMs !== undefined && until !== undefined
       ? [{ at: 'forMs', is: forMs, say: 'must not stand beside until: one of them' }]
       : []),

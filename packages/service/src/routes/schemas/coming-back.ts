@@ -1,7 +1,7 @@
 /** The way back of what was held, as it is asked for and shown: by resume now, or when a pause or a control ends by itself. */
 import type { Problem } from '@secondwind/resilience'
 import { Type, type TSchema } from 'typebox'
-import type { ComingBack } from '../../task/destination-settings.ts'
+import type { ComingBack, StopRule } from '../../task/destination-settings.ts'
 import { WATCHED_RAMP_MS } from '../../task/stop-rule.ts'
 import { durationField } from './fields.ts'
 
@@ -12,6 +12,10 @@ export const COMING_BACK: { readonly [field in keyof ComingBack]-?: TSchema } = 
   rampMs: Type.Optional(
     durationField('The whole limit is there after so long; left out, it doubles every two seconds.'),
   ),
+}
+
+/** Of a resume alone. */
+export const STOP_RULE: { readonly [field in keyof StopRule]: TSchema } = {
   stopOnFailureRate: Type.Optional(
     Type.Number({
       minimum: 0,
@@ -31,22 +35,27 @@ export const COMING_BACK: { readonly [field in keyof ComingBack]-?: TSchema } = 
 
 export const SHOWN_COMING_BACK: typeof COMING_BACK = {
   rampMs: Type.Optional(Type.Integer()),
+}
+
+export const SHOWN_STOP_RULE: typeof STOP_RULE = {
   stopOnFailureRate: Type.Optional(Type.Number()),
   overLast: Type.Optional(Type.Integer()),
 }
 
+type WatchedWay = ComingBack & Partial<StopRule>
+
 /** Under a rule, with what goes without saying. */
-export function comingBackOf({ rampMs, stopOnFailureRate, overLast }: ComingBack): ComingBack {
-  if (stopOnFailureRate === undefined) return rampMs === undefined ? {} : { rampMs }
+export function wayBackOf({ rampMs, stopOnFailureRate, overLast }: WatchedWay): WatchedWay {
+  if (stopOnFailureRate === undefined) return rampOf({ rampMs })
   return { rampMs: rampMs ?? WATCHED_RAMP_MS, stopOnFailureRate, overLast: overLast ?? DEFAULT_OVER_LAST }
 }
 
+export function rampOf({ rampMs }: { readonly rampMs?: number | undefined }): ComingBack {
+  return rampMs === undefined ? {} : { rampMs }
+}
+
 /** What ends only by a word comes back as that word says. */
-export function checkComingBack(input: ComingBack, { hasEnd, ends }: { hasEnd: boolean; ends: string }): Problem[] {
-  if (hasEnd) return []
-  return (['rampMs', 'stopOnFailureRate', 'overLast'] as const).flatMap(at =>
-    input[at] === undefined
-      ? []
-      : [{ at, is: input[at], say: `goes with ${ends}: it says how it comes back by itself` }],
-  )
+export function checkRamp({ rampMs }: ComingBack, { hasEnd, ends }: { hasEnd: boolean; ends: string }): Problem[] {
+  if (hasEnd || rampMs === undefined) return []
+  return [{ at: 'rampMs', is: rampMs, say: `goes with ${ends}: it says how it comes back by itself` }]
 }

@@ -3,7 +3,7 @@ import type { Destination } from '@secondwind/client'
 import { Type, type TProperties, type TSchema } from 'typebox'
 import type { DestinationLimits } from '../../task/destination-settings.ts'
 import type { LaneView } from '../../task/lane-view.ts'
-import { COMING_BACK, SHOWN_COMING_BACK } from './coming-back.ts'
+import { COMING_BACK, SHOWN_COMING_BACK, SHOWN_STOP_RULE, STOP_RULE } from './coming-back.ts'
 import { durationField, instantField, reasonField } from './fields.ts'
 import { namesOf, schemaOf, wordOf, type Schema } from './schema.ts'
 import { END, HOLD } from './task.ts'
@@ -84,6 +84,7 @@ const ORDERS = {
       {
         ...SET_BY,
         ...SHOWN_COMING_BACK,
+        ...SHOWN_STOP_RULE,
       },
       { description: 'How the last pause was lifted: `limit` grows from one since then.' },
     ),
@@ -233,6 +234,7 @@ export const PAUSE_INPUT: TSchema = Type.Object(
 export const RESUME_INPUT: TSchema = Type.Object(
   {
     ...COMING_BACK,
+    ...STOP_RULE,
     reason,
   },
   closed,
