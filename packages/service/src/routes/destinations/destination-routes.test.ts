@@ -3,7 +3,8 @@ import { virtualClock, type VirtualClock } from '@secondwind/resilience/testing'
 import { describe, it, onTestFinished } from 'vitest'
 import { openMemoryStore } from '../../stores/memory/memory-store.ts'
 import { openTemporarySqliteStore } from '../../stores/sqlite/sqlite.test-kit.ts'
-import { serve, TASK, type Served } from '../api.test-kit.ts'
+import { guarded } from '../access/guarded.test-kit.ts'
+import { refusalOf, serve, TASK, type Served } from '../api.test-kit.ts'
 
 const ORIGIN = encodeURIComponent('https://api.example')
 
@@ -146,6 +147,25 @@ describe('orders for one destination', () => {
     onTestFinished(() => store.close())
     await Promise.all(Array.from({ length: 40 }, (_, index) => say(served, index % 2 === 0 ? 'drain' : 'undrain')))
     assert.equal((await served.ask('GET', `/destinations/${ORIGIN}`)).headers.etag, '"40"')
+  })
+
+  it('of a tenant are refused with 409 after twenty conflicts; an operator’s order outlasts them', async () => {
+    const clock = virtualClock()
+    const store = openMemoryStore({ clock })
+    let conflictsLeft = 0
+    const writeRecord: typeof store.writeRecord = async (ask, leave) =>
+      ask.kind === 'destination' && conflictsLeft-- > 0
+        ? { now: clock.now(), kind: 'conflict' }
+        : store.writeRecord(ask, leave)
+    const served = await guarded({ clock, store: { ...store, writeRecord } })
+    await served.addTenant('acme')
+    const tenant = await served.keyFor('acme', 'operate')
+    const pauseAs = (key: string) =>
+      served.as('POST', `/destinations/${ORIGIN}/pause`, { key, tenant: 'acme', body: {} })
+    conflictsLeft = 20
+    assert.deepEqual(refusalOf(await pauseAs(tenant)), [409, 'write-conflict'])
+    conflictsLeft = 500
+    assert.equal((await pauseAs(served.operator)).status, 200)
   })
 })
 

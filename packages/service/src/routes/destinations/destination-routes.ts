@@ -10,7 +10,6 @@ import { laneOf } from '../../task/lane.ts'
 import type { ApiContext } from '../context.ts'
 import { callerOf } from '../requests/caller.ts'
 import { etagOf, IF_MATCH, versionAsked } from '../requests/if-match.ts'
-import { orderingOf, OrderTurns } from '../requests/order-turns.ts'
 import { invalid } from '../requests/validation.ts'
 import { answer, refusals } from '../schemas/answers.ts'
 import { checkRamp, rampOf, wayBackOf } from '../schemas/coming-back.ts'
@@ -41,8 +40,6 @@ interface OneDestination<Body = unknown> {
 
 export function addOneDestination(api: FastifyInstance, context: ApiContext): void {
   const { clock } = context
-  const turns = new OrderTurns()
-  const inTurn = (reply: FastifyReply) => ({ turns, ordering: orderingOf(reply) })
 
   api.get<OneDestination>(
     '/destinations/:name',
@@ -80,7 +77,7 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
         const changed = change(body, setBy(caller, reason, clock.now()))
         const ifVersion = versionAsked(request)
         const asked = { id: place.id, caller, action: `destination.${verb}`, reason, ifVersion }
-        await changeSettings({ ...asked, ...changed }, context, inTurn(reply))
+        await changeSettings({ ...asked, ...changed }, context)
         return sendDestination(reply, await show(place, request, context))
       },
     )
@@ -125,7 +122,6 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
           },
         },
         context,
-        inTurn(reply),
       )
       return sendDestination(reply, await show(place, request, context))
     },

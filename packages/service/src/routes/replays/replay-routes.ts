@@ -14,7 +14,6 @@ import { bindCursor, openCursor } from '../requests/bound-cursor.ts'
 import { readDestination } from '../destinations/find-destination.ts'
 import { callerOf } from '../requests/caller.ts'
 import { etagOf, IF_MATCH, ifVersionAsked, otherVersion } from '../requests/if-match.ts'
-import { orderingOf, OrderTurns } from '../requests/order-turns.ts'
 import { emptyBodyIsNone } from '../requests/optional-body.ts'
 import { readNumbers } from '../requests/query.ts'
 import { problemsOfRanges } from '../requests/ranges.ts'
@@ -47,7 +46,6 @@ const NO_QUERY = parameters({})
 /** Dead letters brought back, many at a time: first a plan that can be read, then its run. */
 export function addReplays(api: FastifyInstance, context: ApiContext): void {
   const { store, storeFor, orders, clock, random, wakeReplays } = context
-  const turns = new OrderTurns()
 
   api.post<{ Body: ReplayInput }>(
     '/replays',
@@ -171,10 +169,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
         const action: ReplayAction = { kind, ...(ratePerSecond !== undefined && { ratePerSecond }) }
         const ask = { replayId, action, now: () => clock.now(), ...ifVersionAsked(request) }
         const caller = callerOf(request)
-        // Another tenant that names it stands in a line of its own.
-        const acted = await turns.take(`${caller.tenant} ${replayId}`, orderingOf(reply), () =>
-          actOnReplay(storeFor(caller), operatorOf(request, reason), ask),
-        )
+        const acted = await actOnReplay(storeFor(caller), operatorOf(request, reason), ask)
         if (acted.kind === 'unknown') throw unknownReplay(replayId)
         if (acted.kind === 'conflict') throw otherVersion(acted.stored.version)
         if (acted.kind === 'refused') throw wrongStatus(acted.stored)
