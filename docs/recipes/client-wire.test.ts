@@ -347,7 +347,7 @@ const CODES: { readonly [code in ProblemCode]: true } = {
   'too-many-replays': true,
   'headers-too-large': true,
   'internal-error': true,
-  'too-many-lists': true,
+  'too-many-requests': true,
   'too-many-listeners': true,
   'too-many-connections': true,
   'not-ready': true,

@@ -118,7 +118,7 @@ const NEXT: { readonly [code in ServiceErrorCode]: Lines } = {
   'target-forbidden': allowTarget,
   'too-many': doctor,
   'too-many-replays': show('replay', 'list'),
-  'too-many-lists': again,
+  'too-many-requests': again,
   'too-many-connections': again,
   'too-many-listeners': doctor,
   'backlog-full': show('destinations', 'list'),

@@ -66,7 +66,7 @@ export type ProblemCode =
   | 'too-many-replays'
   | 'headers-too-large'
   | 'internal-error'
-  | 'too-many-lists'
+  | 'too-many-requests'
   | 'too-many-listeners'
   | 'too-many-connections'
   | 'not-ready'

@@ -17,7 +17,6 @@ import { RefusalLog } from './answers/refusal-log.ts'
 import { KnownRoutes } from './answers/unknown-route.ts'
 import { addBodies } from './bodies/body-routes.ts'
 import { closeInTime } from './closing.ts'
-import { shareReading } from '../stores/read-turns.ts'
 import type { ApiContext, ApiSetting } from './context.ts'
 import { addDeadLetters } from './dead-letters.ts'
 import { addControls } from './controls/control-routes.ts'
@@ -30,9 +29,8 @@ import { addReplays } from './replays/replay-routes.ts'
 import { foreign, guardJsonRequests, guardRequests } from './requests/guard.ts'
 import { knowCallers } from './requests/caller.ts'
 import { boundConnections } from './requests/connections.ts'
+import { openGate } from './requests/gate.ts'
 import { readJsonBodies } from './requests/json-body.ts'
-import { boundJsonBodies } from './requests/json-room.ts'
-import { boundLists } from './requests/list-places.ts'
 import { createRequestIds } from './requests/request-ids.ts'
 import { AJV_OPTIONS } from './requests/validation.ts'
 import { addMetrics, addServiceState } from './service-state.ts'
@@ -55,10 +53,10 @@ const KEEP_ALIVE_MS = 65_000
 
 /** The HTTP API: checks, asks the store, answers. It listens when it is told to. */
 export function createApi(setting: ApiSetting): FastifyInstance {
-  const { asTenant, asOperator } = shareReading(setting.store)
-  const storeFor: ApiContext['storeFor'] = caller => (caller.isOperator ? asOperator : asTenant)
+  const { store } = setting
+  const storeFor: ApiContext['storeFor'] = () => store
   const dispatching = sharingViews(setting.dispatching)
-  const context = { ...setting, store: asTenant, storeFor, dispatching }
+  const context = { ...setting, storeFor, dispatching }
   const { log, limits, random, clock } = context
   const ids = createRequestIds()
   const lines = new RefusalLog(clock)
@@ -103,18 +101,19 @@ export function createApi(setting: ApiSetting): FastifyInstance {
   describeApi(api, context)
   knowCallers(api)
   const giveConnections = boundConnections(api, context)
+  const admit = openGate(api, context)
   if (log.level === 'debug' || log.level === 'trace') logAnswers(api)
   closeInTime(api, context)
   api.addHook('onClose', async () => lines.close())
   drainRefused(api, context.clock)
-  addRoutes(api, context, giveConnections)
+  addRoutes(api, context, [giveConnections, admit])
   return api
 }
 
 function addRoutes(
   api: FastifyInstance,
   context: ApiContext,
-  giveConnections: (guarded: FastifyInstance) => void,
+  bounds: readonly ((guarded: FastifyInstance) => void)[],
 ): void {
   const { store, clock, limits, random, practice } = context
   const policies = new PolicyBook(store, clock)
@@ -126,9 +125,7 @@ function addRoutes(
   }
   void api.register(async scope => {
     guardJsonRequests(scope, context)
-    giveConnections(scope)
-    boundLists(scope, context)
-    boundJsonBodies(scope, context)
+    for (const bound of bounds) bound(scope)
     readJsonBodies(scope)
     addSubmitTask(scope, context, intake)
     addTaskLists(scope, context)
@@ -151,7 +148,7 @@ function addRoutes(
   })
   void api.register(async scope => {
     guardRequests(scope, context)
-    giveConnections(scope)
+    for (const bound of bounds) bound(scope)
     addMetrics(scope, context)
     // Only there a body may be anything.
     void scope.register(async raw => addBodies(raw, context, intake))

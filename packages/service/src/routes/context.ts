@@ -59,7 +59,6 @@ export interface ApiSetting {
 
 /** What routes are given. */
 export interface ApiContext extends ApiSetting {
-  /** Lists are read in the caller's turn, and tenants write only while the disk has room for them. */
   readonly storeFor: (caller: Caller) => TaskStore
 }
 
@@ -68,15 +67,9 @@ export interface ApiLimits {
   readonly bodyBytes: number
   /** Of one that is uploaded by itself. */
   readonly uploadBytes: number
-  /** Of all that are being uploaded, shared by all tenants. */
-  readonly arrivingBytes: number
-  /** Bodies that are read at once, shared by all tenants. */
-  readonly bodyReads: number
   readonly batchItems: number
   /** Of a batch as it arrives. */
   readonly batchBytes: number
-  /** Of all large JSON bodies that are under way, shared by all tenants. */
-  readonly jsonBytes: number
   readonly backlog: BacklogLimits
   /** Requests that bring tasks, shared by all tenants; absent: as many as come. */
   readonly intakePerSecond?: number
@@ -84,10 +77,10 @@ export interface ApiLimits {
   readonly connections: number
   /** Requests on one connection that are not answered yet; whoever sends more ahead is cut off. */
   readonly sentAhead: number
-  /** Lists under way at once, shared by all tenants. */
-  readonly lists: number
-  /** Of their answers, until they have been taken. */
-  readonly listBytes: number
+  /** Requests under way at once, shared by all tenants. */
+  readonly requests: number
+  /** Bytes of their bodies and answers, shared by all tenants. */
+  readonly bytesUnderWay: number
   /** Whoever takes nothing of an answer for so long is cut off, or after twice as long: it is looked at as often as that. */
   readonly answerTimeoutMs: number
   /** A request has arrived within it, or is given up. */
@@ -97,11 +90,8 @@ export interface ApiLimits {
 export const DEFAULT_LIMITS: ApiLimits = {
   bodyBytes: 1_048_576, // what others take too; more belongs into an object store
   uploadBytes: 16_777_216, // sixteen of them are in memory at once when they are sent
-  arrivingBytes: 1_073_741_824, // sixty of the largest at once, and a disk that is not full of halves
-  bodyReads: 64, // as many descriptors; a line is full with fewer
   batchItems: 1_000,
   batchBytes: 8_388_608, // parsed in less time than a person notices
-  jsonBytes: 268_435_456, // thirty of the largest batches at once
   backlog: {
     perLane: 2_000_000, // a day of a busy destination that is down
     total: 10_000_000, // some ten gigabytes
@@ -110,10 +100,8 @@ export const DEFAULT_LIMITS: ApiLimits = {
   },
   connections: 1_000, // what a process of 2 000 descriptors can spare
   sentAhead: 16, // more than any client that sends ahead at all; Node parses thousands in one turn
-  // Ten seconds of reading: whoever asks for many waits in its own line, and one who waits asks for no more meanwhile. A
-  // refusal costs the event loop more than a wait does.
-  lists: 1_000,
-  listBytes: 67_108_864, // a few of the largest pages there are, hundreds of usual ones
+  requests: 1_000, // more than a store and a processor make progress with
+  bytesUnderWay: 268_435_456, // thirty of the largest batches or pages, sixteen of the largest uploads
   answerTimeoutMs: 10_000, // a line that was lost comes back within it, or does not
   requestTimeoutMs: 30_000, // the largest batch over a slow line
 }

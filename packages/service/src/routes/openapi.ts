@@ -83,7 +83,7 @@ export function describeApi(api: FastifyInstance, { version }: Pick<ApiContext, 
   })
 }
 
-/** Anybody may ask for it, without a key, and it is the longest answer there is: so many are on their way at once. */
+/** It needs no key, so it passes the gate, and it is long: only so many are on their way at once. */
 const MOST_UNDER_WAY = 8
 const FULL_WAIT_MS = 1_000
 
@@ -117,8 +117,8 @@ export function addOpenApi(api: FastifyInstance, { random }: Pick<ApiContext, 'r
       void reply.header('etag', etag)
       if (request.headers['if-none-match'] === etag) return reply.code(304).send()
       if (underWay >= MOST_UNDER_WAY)
-        throw new Refusal('too-many-lists', {
-          detail: `This document is on its way to ${MOST_UNDER_WAY} others, which is as many as may be at once.`,
+        throw new Refusal('too-many-requests', {
+          detail: `${MOST_UNDER_WAY} others are reading this document now; no more can at once.`,
           headers: comeBackAfter(FULL_WAIT_MS, random()),
         })
       underWay++

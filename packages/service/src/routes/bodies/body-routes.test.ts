@@ -51,8 +51,8 @@ describe('POST /bodies', () => {
     const { status, json } = await upload(served, '123456123456')
     assert.deepEqual([status, json.code], [413, 'body-too-large'])
     // More than there is ever room for is no reason to come back later.
-    const narrow = await serve({ limits: { uploadBytes: 10, arrivingBytes: 10 } })
-    assert.equal((await upload(narrow, '123456123456')).json.code, 'body-too-large')
+    const narrow = await serve({ limits: { uploadBytes: 100_000, bytesUnderWay: 100_000 } })
+    assert.equal((await upload(narrow, 'x'.repeat(100_001))).json.code, 'body-too-large')
     const head = `POST /bodies HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\ntransfer-encoding: chunked\r\n`
     const chunked = await raw(`${head}\r\n6\r\n123456\r\n6\r\n123456\r\n0\r\n\r\n`)
     assert.match(chunked, /^HTTP\/1.1 413[^]*body-too-large/)
@@ -79,17 +79,18 @@ describe('POST /bodies', () => {
   })
 
   it('counts bytes that are still to come, in fair shares, until they are there or will never be', async () => {
-    const served = await serve({ limits: { uploadBytes: 1_000, arrivingBytes: 1_000 } })
+    const served = await serve({ limits: { uploadBytes: 1_000_000, bytesUnderWay: 1_000_000 } })
     const { port, raw } = served
     const head = `POST /bodies HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n`
     const slow = connect({ port, host: '127.0.0.1' })
     onTestFinished(() => void slow.destroy())
-    slow.write(`${head}content-length: 800\r\n\r\n${'x'.repeat(700)}`)
-    const isFull = async (): Promise<boolean> => (await upload(served, 'y'.repeat(150))).json.code === 'bodies-full'
+    slow.write(`${head}content-length: 800000\r\n\r\n${'x'.repeat(1_000)}`)
+    const isFull = async (): Promise<boolean> =>
+      (await upload(served, 'y'.repeat(150_000))).json.code === 'too-many-requests'
     while (!(await isFull()));
     assert.equal((await upload(served, 'z')).status, 201)
     const unmeasured = await raw(`${head}connection: close\r\ntransfer-encoding: chunked\r\n\r\n1\r\nz\r\n0\r\n\r\n`)
-    assert.match(unmeasured, /bodies-full/)
+    assert.match(unmeasured, /too-many-requests/)
     slow.destroy()
     while (await isFull());
   })
@@ -179,9 +180,10 @@ describe('a task with a large body', () => {
 })
 
 describe('bodies that are read at once', () => {
-  it('are bounded until they have been taken, in fair shares: one tenant leaves some for the next', async () => {
+  it('are few until they have been taken, in fair shares: one tenant leaves some for the next', async () => {
     const store = { ...openMemoryStore({ clock: virtualClock() }), list: () => new Promise<never>(() => {}) }
-    const served = await guarded({ store, limits: { bodyReads: 10 } })
+    // Ten readings, and a list.
+    const served = await guarded({ store, limits: { bytesUnderWay: 10 * 4_194_304 + 1_048_576 } })
     const path = `/bodies/${refOf('few')}`
     const addTenant = async (tenant: string): Promise<string> => {
       await served.addTenant(tenant)
@@ -198,7 +200,7 @@ describe('bodies that are read at once', () => {
     socket.write(`GET /retry-tasks ${head}${`GET ${path} ${head}`.repeat(12)}`)
     let refused = await read(greedy)
     while (refused.status === 200) refused = await read(greedy)
-    assert.deepEqual([refused.status, refused.json.code], [429, 'too-many-lists'])
+    assert.deepEqual([refused.status, refused.json.code], [429, 'too-many-requests'])
     assert.ok(Number(refused.headers['retry-after']) > 0)
     assert.equal((await read(other)).status, 200)
     socket.destroy()

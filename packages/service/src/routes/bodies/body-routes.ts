@@ -13,9 +13,7 @@ import { operation } from '../schemas/operation.ts'
 import { component, parameters } from '../schemas/schema.ts'
 import { refusalOfFull } from '../tasks/enqueued.ts'
 import type { Intake } from '../tasks/intake.ts'
-import { BodyReads } from './body-reads.ts'
 import { readBody } from './read-body.ts'
-import { Uploads } from './uploads.ts'
 
 interface OneBody {
   readonly Params: { readonly bodyRef: string }
@@ -24,17 +22,19 @@ interface OneBody {
 const UNKNOWN_TYPE = 'application/octet-stream'
 const LONGEST_TYPE = 255
 
+/** What a reading counts: it takes a file descriptor more than memory, and 64 of them are enough. */
+const READING_BYTES = 4_194_304
+
 /** Bytes go straight to where they lie, and no more of them than are taken. */
 export function addBodies(api: FastifyInstance, context: ApiContext, intake: Intake): void {
   const { storeFor, bodies } = context
-  const uploads = new Uploads(context)
-  const reads = new BodyReads(context)
   // What cannot be removed now is found by the sweep.
   const discard = (location: string): Promise<void> => bodies.remove(location).catch(() => undefined)
   api.addContentTypeParser('*', (_, payload, parsed) => parsed(null, payload))
   api.post(
     '/bodies',
     {
+      bodyLimit: context.limits.uploadBytes,
       // It is a stream: there is nothing yet that a schema could look at.
       validatorCompiler: ({ schema, httpPart, ...route }) =>
         httpPart === 'body' ? () => true : api.validatorCompiler!({ schema, ...(httpPart && { httpPart }), ...route }),
@@ -58,8 +58,8 @@ export function addBodies(api: FastifyInstance, context: ApiContext, intake: Int
       intake.limit(tenant)
       refuseClosedUploads(tenant, context)
       const contentType = typeOf(request)
-      const announced = announcedBytes(request, context.limits.uploadBytes)
-      const kept = await uploads.during(tenant, announced, () => receive(request, context))
+      refuseSize(request, context.limits.uploadBytes)
+      const kept = await receive(request, context)
       const { bodyRef } = kept
       const mostBytes = context.limits.backlog.bodyBytes ?? Infinity
       const put = await storeFor(caller).putBody({ tenant, ...kept, contentType, mostBytes })
@@ -74,6 +74,7 @@ export function addBodies(api: FastifyInstance, context: ApiContext, intake: Int
   api.get<OneBody>(
     '/bodies/:bodyRef',
     {
+      config: { leastBytes: READING_BYTES },
       schema: operation({
         operationId: 'getBody',
         summary: 'The bytes of a body',
@@ -89,7 +90,7 @@ export function addBodies(api: FastifyInstance, context: ApiContext, intake: Int
     },
     async (request, reply) => {
       const name = { tenant: callerOf(request).tenant, bodyRef: request.params.bodyRef }
-      const { record, bytes } = await reads.during(reply, () => readBody(name, context, request.log))
+      const { record, bytes } = await readBody(name, context, request.log)
       return reply.headers(headersOf(record)).send(Readable.from(bytes, { objectMode: false }))
     },
   )
@@ -107,14 +108,12 @@ function typeOf({ headers }: FastifyRequest): string {
   return type
 }
 
-/** How many are on their way. Whoever does not say may send as many as are taken. */
-function announcedBytes({ headers, body }: FastifyRequest, mostBytes: number): number {
+/** What is too large by its own word is refused before any of it is read. */
+function refuseSize({ headers, body }: FastifyRequest, mostBytes: number): void {
   const bytes = Number(headers['content-length'] ?? mostBytes)
   if (body === undefined || bytes === 0)
     throw new Refusal('invalid-request', { detail: 'It has no body: send the bytes themselves.' })
-  // Refused before it asks for room, which would be worth waiting for.
   if (bytes > mostBytes) throw tooLarge(mostBytes)
-  return bytes
 }
 
 async function receive({ body }: FastifyRequest, { bodies, limits: { uploadBytes } }: ApiContext): Promise<KeptBody> {

@@ -50,7 +50,6 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
   api.post<{ Body: ControlInput }>(
     '/controls',
     {
-      config: { readsMuch: ({ body }) => (body as ControlInput).preview === true },
       schema: operation({
         operationId: 'createControl',
         scope: 'operate',
@@ -144,7 +143,6 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
   api.get<OneControl>(
     '/controls/:controlId',
     {
-      config: { readsMuch: () => true },
       schema: operation({
         operationId: 'getControl',
         scope: 'read',

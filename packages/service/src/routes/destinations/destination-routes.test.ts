@@ -153,10 +153,10 @@ describe('orders for one destination', () => {
     const clock = virtualClock()
     const store = openMemoryStore({ clock })
     let conflictsLeft = 0
-    const writeRecord: typeof store.writeRecord = async (ask, leave) =>
+    const writeRecord: typeof store.writeRecord = async ask =>
       ask.kind === 'destination' && conflictsLeft-- > 0
         ? { now: clock.now(), kind: 'conflict' }
-        : store.writeRecord(ask, leave)
+        : store.writeRecord(ask)
     const served = await guarded({ clock, store: { ...store, writeRecord } })
     await served.addTenant('acme')
     const tenant = await served.keyFor('acme', 'operate')

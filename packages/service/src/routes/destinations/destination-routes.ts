@@ -44,7 +44,6 @@ export function addOneDestination(api: FastifyInstance, context: ApiContext): vo
   api.get<OneDestination>(
     '/destinations/:name',
     {
-      config: { readsMuch: () => true },
       schema: operation({
         operationId: 'getDestination',
         scope: 'read',

@@ -118,7 +118,6 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
   api.get<OneReplay>(
     '/replays/:replayId',
     {
-      config: { readsMuch: () => true },
       schema: operation({
         operationId: 'getReplay',
         scope: 'read',

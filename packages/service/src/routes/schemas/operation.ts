@@ -49,7 +49,7 @@ export function operation({ scope, isForOperators, ...described }: Operation): F
   }
 }
 
-/** Whether it answers with a page of many: so many of these may be under way at once. */
+/** Whether it answers with a page of many. */
 export function isList(schema: FastifySchema | undefined): boolean {
   const { properties } = (schema?.querystring ?? {}) as { readonly properties?: object }
   return properties !== undefined && 'cursor' in properties

@@ -58,11 +58,8 @@ function sayFull(scope: FullScope, { destination, callbackUrl }: NewTask): strin
 const KEPT_FULL =
   'The large bodies that are kept have as many bytes together as they may: those that no task needs go after a day.'
 
-export function refusalOfFull(random: Random, detail: string = KEPT_FULL): Refusal {
-  return new Refusal('bodies-full', {
-    detail,
-    headers: comeBackAfter(FULL_WAIT_MS, random()),
-  })
+export function refusalOfFull(random: Random): Refusal {
+  return new Refusal('bodies-full', { detail: KEPT_FULL, headers: comeBackAfter(FULL_WAIT_MS, random()) })
 }
 
 export function sayUnknownBody(bodyRef: string): string {

@@ -71,6 +71,7 @@ export function addEvents(api: FastifyInstance, context: ApiContext): void {
     {
       // A head without a body would wait for its end for ever.
       exposeHeadRoute: false,
+      config: { passesGate: true },
       schema: operation({
         operationId: 'listen',
         scope: 'read',
@@ -101,7 +102,7 @@ export function addEvents(api: FastifyInstance, context: ApiContext): void {
       if (!stream.hasRoom({ tenant, isOperator }))
         throw new Refusal('too-many-listeners', {
           detail:
-            'As many listen as may: of one tenant no more than there are places left for others. Share one stream among the pages of a browser.',
+            'Too many callers listen, of this tenant or of all together. Share one stream among the pages of a browser.',
           headers: comeBackAfter(FULL_WAIT_MS, random()),
         })
       const response = begin(reply.hijack().raw, request.id, random())

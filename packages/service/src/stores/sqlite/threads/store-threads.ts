@@ -13,6 +13,7 @@ import type { WriterOptions } from '../writer/writer.ts'
 import { createCondition } from './condition.ts'
 import { createLogMoving } from './log-moving.ts'
 import { lateThread } from './late-thread.ts'
+import { createLine } from './line.ts'
 import { startThread } from './thread.ts'
 
 export interface SqliteStoreOptions extends FileOptions, WriterOptions {
@@ -36,6 +37,10 @@ export interface StoreThreads {
   close(): Promise<void>
 }
 
+/** Orders, keys and memories: on old ones nothing is sent. However many lists are asked for, these wait for two of them. */
+const READ_FIRST: ReadonlySet<ReaderVerb> = new Set<ReaderVerb>(['records', 'memories'])
+const LISTS_AT_ONCE = 2
+
 export async function openStoreThreads(options: SqliteStoreOptions): Promise<StoreThreads> {
   const { clock = systemClock, bootMs = clock === systemClock ? uptimeMs : undefined, ...data } = options
   const { thread: writer, opened } = await startThread<Batch, Committed, WriterOpened>(scriptOf('writer'), data)
@@ -46,6 +51,7 @@ export async function openStoreThreads(options: SqliteStoreOptions): Promise<Sto
   const refuse = (): void => condition.refuseToOpen()
   const reader = lateThread<ReaderAsk, unknown>({ script: scriptOf('reader'), data, refuse })
   const mover = lateThread<MoverAsk, boolean>({ script: scriptOf('mover'), data, refuse })
+  const lists = createLine(LISTS_AT_ONCE)
   const listeners = new Set<(hint: Hint) => void>()
   let closing: Promise<void> | undefined
 
@@ -103,7 +109,8 @@ export async function openStoreThreads(options: SqliteStoreOptions): Promise<Sto
     async read<V extends ReaderVerb>(...ask: ReaderAsk<V>) {
       refuseIfClosed()
       try {
-        return (await reader.ask(ask)) as ReaderAnswer<V>
+        const answer = READ_FIRST.has(ask[0]) ? reader.ask(ask) : lists(() => reader.ask(ask))
+        return (await answer) as ReaderAnswer<V>
       } catch (error) {
         condition.couldNotRead(error)
         throw error
