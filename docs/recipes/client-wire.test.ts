@@ -349,7 +349,6 @@ const CODES: { readonly [code in ProblemCode]: true } = {
   'internal-error': true,
   'too-many-requests': true,
   'too-many-listeners': true,
-  'too-many-connections': true,
   'not-ready': true,
   'store-full': true,
   'store-read-only': true,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { platform } from 'node:os'
 import { describe, it } from 'vitest'
-import { connectionsWithin, mostDescriptors, targetSocketsWithin } from './descriptors.ts'
+import { connectionsWithin, mostDescriptors, slotsWithin, targetSocketsWithin } from './descriptors.ts'
 
 describe('connections of callers', () => {
   it('leave descriptors for what the service does itself', () => {
@@ -18,6 +18,15 @@ describe('connections of callers', () => {
   it.runIf(platform() === 'linux')('are reckoned from the limit of the process', () => {
     assert.ok(mostDescriptors()! >= 64)
     assert.equal(mostDescriptors('/nowhere/at/all'), undefined)
+  })
+})
+
+describe('requests and listeners', () => {
+  it('leave a quarter of the connections, which can be closed for an operator', () => {
+    const most = { requests: 1_000, listeners: 500 }
+    assert.deepEqual(slotsWithin(10_000, most), most)
+    assert.deepEqual(slotsWithin(1_000, most), { requests: 500, listeners: 250 })
+    assert.deepEqual(slotsWithin(10, most), { requests: 5, listeners: 2 })
   })
 })
 

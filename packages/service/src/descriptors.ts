@@ -23,6 +23,23 @@ export function connectionsWithin(descriptors: number | undefined, concurrency: 
   return Math.max(FEWEST_CONNECTIONS, Math.min(MOST_CONNECTIONS, Math.floor(left)))
 }
 
+/** What may be under way on the connections of callers. */
+export interface CallerSlots {
+  readonly requests: number
+  readonly listeners: number
+}
+
+/**
+ * Requests on half of the connections at most, listeners on a quarter. The others serve no caller, so they can be closed for
+ * an operator, whatever tenants do.
+ */
+export function slotsWithin(connections: number, { requests, listeners }: CallerSlots): CallerSlots {
+  return {
+    requests: Math.min(requests, Math.floor(connections / 2)),
+    listeners: Math.min(listeners, Math.floor(connections / 4)),
+  }
+}
+
 export interface SocketNeeds {
   readonly concurrency: number
   /** That callers may hold. */

@@ -4,7 +4,6 @@ import type { FastifyInstance } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
-import { getHeapStatistics } from 'node:v8'
 import { DEFAULT_TENANT } from './access/caller.ts'
 import { seedDefaultPolicy } from './access/default-policy.ts'
 import { KeyRing } from './access/key-ring.ts'
@@ -12,15 +11,15 @@ import { SigningSecrets } from './access/signing-secrets.ts'
 import { listenFailure, refuseEarly, refuseTooOpen } from './before-opening.ts'
 import { CallbackRunner } from './callbacks/callback-runner.ts'
 import type { ServiceConfig } from './config.ts'
-import { connectionsWithin, mostDescriptors, targetSocketsWithin } from './descriptors.ts'
+import { mostDescriptors, targetSocketsWithin } from './descriptors.ts'
 import { createDispatcher } from './dispatch/dispatcher.ts'
-import { lanesWithin } from './heap.ts'
 import { keptBy, type Kept } from './kept.ts'
 import { announce, diskFloorOf, formatOf, openBodies, openStore, sayStore } from './open-stores.ts'
 import { addPracticeEndpoints } from './practice/practice.ts'
 import { ReplayRunner } from './replays/replay-runner.ts'
 import { createApi } from './routes/api.ts'
-import { DEFAULT_LIMITS, type ApiLimits, type Health } from './routes/context.ts'
+import type { Health } from './routes/context.ts'
+import { limitsOf } from './limits.ts'
 import { isLoopback } from './loopback.ts'
 import { saySkew } from './stores/store-clock.ts'
 import type { TaskStore } from './stores/task-store.ts'
@@ -110,7 +109,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ...(options.lostLogLines && { lostLogLines: options.lostLogLines }),
   })
   const live = {
-    stream: new EventStream({ clock, now, instance: instance.slice(0, 8) }),
+    stream: new EventStream({ clock, now, instance: instance.slice(0, 8), limits }),
     series: new SeriesBook({ now }),
   }
   const listeners: DispatchEvents[] = [metrics.events, liveEvents(live), ...(options.events ? [options.events] : [])]
@@ -279,13 +278,4 @@ const VERSION = readVersion()
 function readVersion(): string {
   const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
   return (JSON.parse(manifest) as { version: string }).version
-}
-
-function limitsOf({ backlog: total, intakePerSecond, connections, concurrency }: ServiceConfig): ApiLimits {
-  return {
-    ...DEFAULT_LIMITS,
-    backlog: { ...DEFAULT_LIMITS.backlog, total, lanes: lanesWithin(getHeapStatistics().heap_size_limit) },
-    connections: connections ?? connectionsWithin(mostDescriptors(), concurrency),
-    ...(intakePerSecond !== undefined && { intakePerSecond }),
-  }
 }

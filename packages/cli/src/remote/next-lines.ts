@@ -119,7 +119,6 @@ const NEXT: { readonly [code in ServiceErrorCode]: Lines } = {
   'too-many': doctor,
   'too-many-replays': show('replay', 'list'),
   'too-many-requests': again,
-  'too-many-connections': again,
   'too-many-listeners': doctor,
   'backlog-full': show('destinations', 'list'),
   'bodies-full': doctor,

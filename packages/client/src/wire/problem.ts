@@ -68,7 +68,6 @@ export type ProblemCode =
   | 'internal-error'
   | 'too-many-requests'
   | 'too-many-listeners'
-  | 'too-many-connections'
   | 'not-ready'
   | 'store-full'
   | 'store-read-only'

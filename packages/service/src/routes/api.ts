@@ -51,6 +51,9 @@ const NEVER_LOGGED = ['headers', '*.headers', 'body', '*.body']
 /** Longer than the minute for which most proxies keep theirs: who closes first must be the one who knows what is under way. */
 const KEEP_ALIVE_MS = 65_000
 
+/** More that are sent ahead are refused by Node, which costs less than to admit them. */
+const REQUESTS_PER_CONNECTION = 1_000
+
 /** The HTTP API: checks, asks the store, answers. It listens when it is told to. */
 export function createApi(setting: ApiSetting): FastifyInstance {
   const { store } = setting
@@ -71,8 +74,9 @@ export function createApi(setting: ApiSetting): FastifyInstance {
     routerOptions: { maxParamLength: 512 },
     ajv: { customOptions: AJV_OPTIONS },
     requestTimeout: limits.requestTimeoutMs,
-    connectionTimeout: limits.answerTimeoutMs,
+    connectionTimeout: limits.socketTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    maxRequestsPerSocket: REQUESTS_PER_CONNECTION,
     // Node takes the longer of the two for the whole of a request: they must be the same.
     http: {
       // The guard answers those without a host, in the form of all other answers.
@@ -100,21 +104,17 @@ export function createApi(setting: ApiSetting): FastifyInstance {
   api.removeAllContentTypeParsers()
   describeApi(api, context)
   knowCallers(api)
-  const giveConnections = boundConnections(api, context)
+  boundConnections(api, context)
   const admit = openGate(api, context)
   if (log.level === 'debug' || log.level === 'trace') logAnswers(api)
   closeInTime(api, context)
   api.addHook('onClose', async () => lines.close())
   drainRefused(api, context.clock)
-  addRoutes(api, context, [giveConnections, admit])
+  addRoutes(api, context, admit)
   return api
 }
 
-function addRoutes(
-  api: FastifyInstance,
-  context: ApiContext,
-  bounds: readonly ((guarded: FastifyInstance) => void)[],
-): void {
+function addRoutes(api: FastifyInstance, context: ApiContext, admit: (guarded: FastifyInstance) => void): void {
   const { store, clock, limits, random, practice } = context
   const policies = new PolicyBook(store, clock)
   const intake = {
@@ -125,7 +125,7 @@ function addRoutes(
   }
   void api.register(async scope => {
     guardJsonRequests(scope, context)
-    for (const bound of bounds) bound(scope)
+    admit(scope)
     readJsonBodies(scope)
     addSubmitTask(scope, context, intake)
     addTaskLists(scope, context)
@@ -148,7 +148,7 @@ function addRoutes(
   })
   void api.register(async scope => {
     guardRequests(scope, context)
-    for (const bound of bounds) bound(scope)
+    admit(scope)
     addMetrics(scope, context)
     // Only there a body may be anything.
     void scope.register(async raw => addBodies(raw, context, intake))

@@ -73,16 +73,14 @@ export interface ApiLimits {
   readonly backlog: BacklogLimits
   /** Requests that bring tasks, shared by all tenants; absent: as many as come. */
   readonly intakePerSecond?: number
-  /** Of callers, at once, nine tenths of them shared by tenants; whoever comes beyond takes the place of an idle one, or is hung up on. */
+  /** Of callers, at once. */
   readonly connections: number
-  /** Requests on one connection that are not answered yet; whoever sends more ahead is cut off. */
-  readonly sentAhead: number
   /** Requests under way at once, shared by all tenants. */
   readonly requests: number
   /** Bytes of their bodies and answers, shared by all tenants. */
   readonly bytesUnderWay: number
-  /** Whoever takes nothing of an answer for so long is cut off, or after twice as long: it is looked at as often as that. */
-  readonly answerTimeoutMs: number
+  /** A connection on which nothing moves for so long is closed; Node notices after twice as long at the latest. */
+  readonly socketTimeoutMs: number
   /** A request has arrived within it, or is given up. */
   readonly requestTimeoutMs: number
 }
@@ -99,10 +97,9 @@ export const DEFAULT_LIMITS: ApiLimits = {
     bodyBytes: 10_737_418_240, // ten more
   },
   connections: 1_000, // what a process of 2 000 descriptors can spare
-  sentAhead: 16, // more than any client that sends ahead at all; Node parses thousands in one turn
   requests: 1_000, // more than a store and a processor make progress with
   bytesUnderWay: 268_435_456, // thirty of the largest batches or pages, sixteen of the largest uploads
-  answerTimeoutMs: 10_000, // a line that was lost comes back within it, or does not
+  socketTimeoutMs: 60_000, // longer than anything that a caller has to wait for
   requestTimeoutMs: 30_000, // the largest batch over a slow line
 }
 

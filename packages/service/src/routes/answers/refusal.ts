@@ -50,7 +50,6 @@ export const REFUSALS = {
   'too-many-replays': { status: 429, title: 'There are too many replays already' },
   'too-many-requests': { status: 429, title: 'Too many requests are under way' },
   'too-many-listeners': { status: 429, title: 'Too many callers listen to events' },
-  'too-many-connections': { status: 429, title: 'As many connections are held as may be' },
   'headers-too-large': { status: 431, title: 'The headers of the request are too large' },
   'internal-error': { status: 500, title: 'Something went wrong in the service itself' },
   'intake-off': { status: 503, title: 'No tasks are taken in at present' },

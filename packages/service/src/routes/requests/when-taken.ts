@@ -6,6 +6,11 @@ type Tell = () => void
 /** One ear for each socket, however many requests were sent ahead on it. */
 const waiting = new WeakMap<Socket, Set<Tell>>()
 
+/** Whether answers are still to be taken from it. */
+export function isServing(socket: Socket): boolean {
+  return (waiting.get(socket)?.size ?? 0) > 0
+}
+
 /**
  * Tells once, when an answer has been taken or nobody is there to take it. Behind another answer that is still to come a
  * response has no socket yet, and does not hear that it is gone.

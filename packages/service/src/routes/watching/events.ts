@@ -8,7 +8,6 @@ import { comeBackAfter, Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { readDestination } from '../destinations/find-destination.ts'
 import { callerOf } from '../requests/caller.ts'
-import { markEndless } from '../requests/endless.ts'
 import { invalid } from '../requests/validation.ts'
 import { whenTaken } from '../requests/when-taken.ts'
 import { refusals } from '../schemas/answers.ts'
@@ -114,7 +113,6 @@ export function addEvents(api: FastifyInstance, context: ApiContext): void {
         outlet: outletOf(response),
         isStillAllowed: () => isStillAllowed(caller),
       })
-      markEndless(reply)
       whenTaken(reply, () => leave?.())
     },
   )

@@ -104,7 +104,7 @@ describe('a listener', () => {
   })
 
   it('is refused where its tenant has as many as it leaves to others: there is room for the next, and for operators', () => {
-    const { listen } = streaming({ listeners: 17, keptForOperators: 1 })
+    const { listen } = streaming({ listeners: 17 })
     const fill = (who: Partial<Listen>): (() => void)[] => {
       const all: (() => void)[] = []
       for (let { leave } = listen(who); leave !== undefined; { leave } = listen(who)) all.push(leave)

@@ -24,16 +24,16 @@ export interface EventStreamOptions {
 
 export interface StreamLimits extends FeedLimits {
   readonly listeners: number
-  /** Of these, places that nobody has but those who run the service. */
-  readonly keptForOperators: number
 }
 
-const DEFAULT_STREAM_LIMITS: StreamLimits = {
+export const DEFAULT_STREAM_LIMITS: StreamLimits = {
   events: 10_000, // a minute of a service at work, for those whose connection broke
   bytes: 8_388_608,
   listeners: 500,
-  keptForOperators: 20, // somebody has to see what the others do
 }
+
+/** Of all slots, those that only operators take: an operator has to see what the tenants do. */
+const PART_OF_OPERATORS = 0.04
 
 /** Who wants to listen. */
 export interface Hearer {
@@ -106,7 +106,7 @@ export class EventStream implements Alarm {
     if (isOperator) return free > 0
     let own = 0
     for (const { listeners } of this.#audiences.get(tenant)?.values() ?? []) own += listeners.size
-    return own < free - this.#limits.keptForOperators
+    return own < free - Math.ceil(PART_OF_OPERATORS * this.#limits.listeners)
   }
 
   /** From now on, until the function that is returned is called. Undefined when as many listen as may. */
