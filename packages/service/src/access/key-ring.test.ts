@@ -33,7 +33,7 @@ describe('a ring of keys', () => {
       if (ask.kind === 'key' && held.length === 0) await new Promise<void>(resolve => held.push(resolve))
       return page
     }
-    const ring = new KeyRing({ store: { records }, now: () => clock.now() })
+    const ring = new KeyRing({ store: { ...store, records }, now: () => clock.now() })
     const earlier = ring.load()
     while (held.length === 0) await Promise.resolve()
     await store.writeRecord({ kind: 'key', id, tenant: 'acme', document: null, ifVersion: 1 })
@@ -142,13 +142,13 @@ describe('a ring of keys', () => {
 
 describe('a key that is written', () => {
   it('is what it has become before its writer is answered', async () => {
-    const { ring, add, store } = setting()
+    const { ring, add } = setting()
     const { keyId: id, secret } = await add('acme', ['admin'])
     const token = writeKey({ keyId: id, secret })
     const fresh = { ...newKeyText(randomBytes), keyId: id }
     const rotated = { scopes: ['admin'], createdBy: 'local', hashes: [{ hash: hashOf(fresh.secret) }] }
     const write = async (document: typeof rotated | null, ifVersion: number): Promise<string> =>
-      (await ring.write({ kind: 'key', id, tenant: 'acme', document, ifVersion }, store)).kind
+      (await ring.write({ kind: 'key', id, tenant: 'acme', document, ifVersion })).kind
     assert.equal(await write(rotated, 7), 'conflict')
     assert.equal(ring.callerWith(token)?.actor, id)
     assert.equal(await write(rotated, 1), 'written')
@@ -166,11 +166,11 @@ describe('a key that is written', () => {
       if (isAway) throw new Error('away')
       return store.records(ask)
     }
-    const ring = new KeyRing({ store: { records }, now: () => clock.now() })
+    const ring = new KeyRing({ store: { ...store, records }, now: () => clock.now() })
     await ring.load()
     isAway = true
     const gone = { kind: 'key', id: text.keyId, tenant: 'acme', document: null, ifVersion: 1 } as const
-    await assert.rejects(ring.write(gone, store), { message: 'away' })
+    await assert.rejects(ring.write(gone), { message: 'away' })
     isAway = false
     await ring.load()
     assert.equal(ring.callerWith(writeKey(text)), undefined)

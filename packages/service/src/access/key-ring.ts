@@ -22,7 +22,7 @@ import type { KeyDocument } from './documents.ts'
 import { hashOf, isSameHash, readKey } from './key-text.ts'
 
 interface KeyRingOptions {
-  readonly store: Pick<OperatorStore, 'records'>
+  readonly store: Pick<OperatorStore, 'records' | 'writeRecord'>
   readonly now: () => number
   /** The key that the service was started with. */
   readonly adminKey?: string
@@ -57,9 +57,9 @@ export class KeyRing {
     return this.#reading.anew()
   }
 
-  /** Makes, changes or removes a key in the caller's store. */
-  async write(key: WriteRecord, store: Pick<OperatorStore, 'writeRecord'>): Promise<WrittenRecord> {
-    const written = await store.writeRecord(key)
+  /** Makes, changes or removes a key. */
+  async write(key: WriteRecord): Promise<WrittenRecord> {
+    const written = await this.#options.store.writeRecord(key)
     if (written.kind === 'written' || written.kind === 'removed') await this.load()
     return written
   }

@@ -17,7 +17,7 @@ import type { Live } from '../telemetry/live.ts'
 import { SeriesBook } from '../telemetry/series/series-book.ts'
 import { EventStream, type StreamLimits } from '../telemetry/stream/event-stream.ts'
 import { createApi } from './api.ts'
-import { DEFAULT_LIMITS, type ApiLimits, type ApiSetting } from './context.ts'
+import { DEFAULT_LIMITS, type ApiLimits, type ApiContext } from './context.ts'
 
 export interface Answered {
   readonly status: number
@@ -48,7 +48,7 @@ export interface Served {
   readonly close: () => Promise<void>
 }
 
-export interface ServeOptions extends Partial<Omit<ApiSetting, 'limits' | 'clock'>> {
+export interface ServeOptions extends Partial<Omit<ApiContext, 'limits' | 'clock'>> {
   readonly clock?: VirtualClock
   readonly limits?: Partial<ApiLimits>
   readonly streamLimits?: Partial<StreamLimits>

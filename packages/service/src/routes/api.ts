@@ -17,7 +17,7 @@ import { RefusalLog } from './answers/refusal-log.ts'
 import { KnownRoutes } from './answers/unknown-route.ts'
 import { addBodies } from './bodies/body-routes.ts'
 import { closeInTime } from './closing.ts'
-import type { ApiContext, ApiSetting } from './context.ts'
+import type { ApiContext } from './context.ts'
 import { addDeadLetters } from './dead-letters.ts'
 import { addControls } from './controls/control-routes.ts'
 import { addOneDestination } from './destinations/destination-routes.ts'
@@ -55,11 +55,9 @@ const KEEP_ALIVE_MS = 65_000
 const REQUESTS_PER_CONNECTION = 1_000
 
 /** The HTTP API: checks, asks the store, answers. It listens when it is told to. */
-export function createApi(setting: ApiSetting): FastifyInstance {
-  const { store } = setting
-  const storeFor: ApiContext['storeFor'] = () => store
+export function createApi(setting: ApiContext): FastifyInstance {
   const dispatching = sharingViews(setting.dispatching)
-  const context = { ...setting, storeFor, dispatching }
+  const context = { ...setting, dispatching }
   const { log, limits, random, clock } = context
   const ids = createRequestIds()
   const lines = new RefusalLog(clock)

@@ -12,7 +12,7 @@ import type { Live } from '../telemetry/live.ts'
 import type { DiskFloor } from '../upkeep/disk-floor.ts'
 
 /** All that the API knows of the rest of the service. */
-export interface ApiSetting {
+export interface ApiContext {
   readonly store: TaskStore
   /** Where large bodies lie. */
   readonly bodies: BodyStore
@@ -55,11 +55,6 @@ export interface ApiSetting {
   readonly log: LogSettings
   /** Adds routes that are no part of the API. */
   readonly practice?: (api: FastifyInstance) => void
-}
-
-/** What routes are given. */
-export interface ApiContext extends ApiSetting {
-  readonly storeFor: (caller: Caller) => TaskStore
 }
 
 export interface ApiLimits {

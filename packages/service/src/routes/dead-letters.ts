@@ -32,7 +32,7 @@ const QUERY = parameters({
 
 /** `EXHAUSTED` tasks: what they died of, or which they are. */
 export function addDeadLetters(api: FastifyInstance, context: ApiContext): void {
-  const { storeFor, orders } = context
+  const { store, orders } = context
   api.get<{ Querystring: DeadLetterQuery }>(
     '/dead-letters',
     {
@@ -58,7 +58,6 @@ export function addDeadLetters(api: FastifyInstance, context: ApiContext): void 
       const caller = callerOf(request)
       const [destination, problems] = readDestination({ at: 'destination', is: named }, caller, orders)
       if (problems.length > 0) throw invalid('query', problems)
-      const store = storeFor(caller)
       const place = { ...seenBy(caller), ...(destination !== undefined && { destination }) }
       if (group === 'cause') {
         if (causeId !== undefined)

@@ -35,7 +35,7 @@ interface AuditQuery extends PageQuery {
 }
 
 export function addAudit(api: FastifyInstance, context: ApiContext): void {
-  const { storeFor } = context
+  const { store } = context
   api.get<{ Querystring: AuditQuery }>(
     '/audit',
     {
@@ -55,7 +55,7 @@ export function addAudit(api: FastifyInstance, context: ApiContext): void {
       const { all = isForAll, limit = DEFAULT_PAGE, cursor, ...filter } = request.query
       if (all && !isOperator) throw new Refusal('scope-missing', { detail: 'Only an operator sees the audit of all.' })
       const asked = { ...filter, ...(!all && { tenant }) }
-      const page = await storeFor(caller).auditTrail({ ...asked, limit, ...openCursor(cursor, asked) })
+      const page = await store.auditTrail({ ...asked, limit, ...openCursor(cursor, asked) })
       return reply.send(bindCursor(page, asked))
     },
   )

@@ -44,7 +44,7 @@ interface OneKey {
 }
 
 export function addKeys(api: FastifyInstance, context: ApiContext): void {
-  const { storeFor, keys, clock } = context
+  const { store, keys, clock } = context
 
   api.post<{ Body: KeyInput }>(
     '/keys',
@@ -84,7 +84,7 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
           details: { scopes, isOperator },
         },
       }
-      const written = await keys.write(key, storeFor(caller))
+      const written = await keys.write(key)
       if (written.kind !== 'written')
         throw new Refusal('too-many', { detail: `There are ${MOST_KEYS} keys already: revoke one that nobody uses.` })
       void reply.code(201).header('etag', etagOf(written.record.version))
@@ -111,7 +111,7 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
       const { cursor, limit = DEFAULT_PAGE, all = isForAll } = request.query
       if (all && !isOperator) throw new Refusal('scope-missing', { detail: 'Only an operator sees the keys of all.' })
       const asked = { kind: 'key', ...(!all && { tenant }) } as const
-      const found = await storeFor(caller).records({ ...asked, limit, ...openCursor(cursor, asked) })
+      const found = await store.records({ ...asked, limit, ...openCursor(cursor, asked) })
       const page = bindCursor(found, asked)
       return reply.send({ ...page, items: page.items.map(keyView) })
     },
@@ -151,7 +151,7 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
           ...lineBy(callerOf(request), { tenant: record.tenant, action: 'key.rotate', subject: record.id, reason }),
           details: { overlapMs },
         },
-        write: key => keys.write(key, storeFor(callerOf(request))),
+        write: key => keys.write(key),
       })
       void reply.header('etag', etagOf(rotated.version))
       return reply.send({ ...keyView(rotated), key: writeKey({ keyId: record.id, secret }) })
@@ -187,7 +187,7 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
 const MOST_TRIES = 5
 
 async function revoke(request: FastifyRequest<OneKey>, context: ApiContext): Promise<OperatorRecord> {
-  const { storeFor, keys } = context
+  const { keys } = context
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const record = await ownKey(request, context)
     refuseReplaced(record.id, documentOf<KeyDocument>(record), callerOf(request))
@@ -196,7 +196,7 @@ async function revoke(request: FastifyRequest<OneKey>, context: ApiContext): Pro
     const { kind, id, tenant, version: ifVersion } = record
     const caller = callerOf(request)
     const audit = lineBy(caller, { tenant, action: 'key.revoke', subject: id, reason: request.query.reason })
-    const written = await keys.write({ kind, id, tenant, document: null, ifVersion, audit }, storeFor(caller))
+    const written = await keys.write({ kind, id, tenant, document: null, ifVersion, audit })
     if (written.kind === 'removed') return record
   }
   throw changedMeanwhile('key')

@@ -38,7 +38,7 @@ const SECRET_BYTES = 32
 const SECRET_ID_BYTES = 8
 
 export function addSecrets(api: FastifyInstance, context: ApiContext): void {
-  const { storeFor, secrets, orders, clock } = context
+  const { store, secrets, orders, clock } = context
 
   api.post<{ Body: SecretInput }>(
     '/secrets',
@@ -72,7 +72,7 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
         secrets: [{ secret }],
       }
       const secretId = randomBytes(SECRET_ID_BYTES).toString('hex')
-      const written = await storeFor(caller).writeRecord({
+      const written = await store.writeRecord({
         kind: 'secret',
         id: secretId,
         tenant: caller.tenant,
@@ -111,7 +111,7 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
       const { cursor, limit = DEFAULT_PAGE } = request.query
       const caller = callerOf(request)
       const asked = { kind: 'secret', tenant: caller.tenant } as const
-      const found = await storeFor(caller).records({ ...asked, limit, ...openCursor(cursor, asked) })
+      const found = await store.records({ ...asked, limit, ...openCursor(cursor, asked) })
       const page = bindCursor(found, asked)
       return reply.send({ ...page, items: page.items.map(secretView) })
     },
@@ -153,7 +153,7 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
           }),
           details: { destination: document.name, overlapMs },
         },
-        write: ask => storeFor(callerOf(request)).writeRecord(ask),
+        write: ask => store.writeRecord(ask),
       })
       await secrets.load()
       void reply.header('etag', etagOf(rotated.version))
@@ -186,7 +186,7 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
         record,
         document: null,
         audit,
-        write: ask => storeFor(callerOf(request)).writeRecord(ask),
+        write: ask => store.writeRecord(ask),
       })
       await secrets.load()
       return reply.send(secretView(record))

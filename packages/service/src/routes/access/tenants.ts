@@ -18,7 +18,7 @@ import { pageOf, parameters } from '../schemas/schema.ts'
 
 const QUERY = parameters({ ...pageFields })
 
-export function addTenants(api: FastifyInstance, { storeFor, keys }: ApiContext): void {
+export function addTenants(api: FastifyInstance, { store, keys }: ApiContext): void {
   api.post<{ Body: TenantInput }>(
     '/tenants',
     {
@@ -36,7 +36,6 @@ export function addTenants(api: FastifyInstance, { storeFor, keys }: ApiContext)
     async (request, reply) => {
       const { tenant, reason } = request.body
       const caller = callerOf(request)
-      const store = storeFor(caller)
       const isThere = tenant === DEFAULT_TENANT || (await store.record({ kind: 'tenant', id: tenant })) !== undefined
       if (isThere) throw taken(tenant)
       // First what its tasks are accepted under: a tenant without a policy could hand over nothing.
@@ -75,7 +74,7 @@ export function addTenants(api: FastifyInstance, { storeFor, keys }: ApiContext)
     async (request, reply) => {
       const { cursor, limit = DEFAULT_PAGE } = request.query
       const asked = { kind: 'tenant' } as const
-      const found = await storeFor(callerOf(request)).records({ ...asked, limit, ...openCursor(cursor, asked) })
+      const found = await store.records({ ...asked, limit, ...openCursor(cursor, asked) })
       const page = bindCursor(found, asked)
       const items = page.items.map(({ id, createdAt }) => ({ tenant: id, createdAt }))
       return reply.send({ ...page, items: cursor === undefined ? [{ tenant: DEFAULT_TENANT }, ...items] : items })

@@ -27,7 +27,7 @@ const READING_BYTES = 4_194_304
 
 /** Bytes go straight to where they lie, and no more of them than are taken. */
 export function addBodies(api: FastifyInstance, context: ApiContext, intake: Intake): void {
-  const { storeFor, bodies } = context
+  const { store, bodies } = context
   // What cannot be removed now is found by the sweep.
   const discard = (location: string): Promise<void> => bodies.remove(location).catch(() => undefined)
   api.addContentTypeParser('*', (_, payload, parsed) => parsed(null, payload))
@@ -62,7 +62,7 @@ export function addBodies(api: FastifyInstance, context: ApiContext, intake: Int
       const kept = await receive(request, context)
       const { bodyRef } = kept
       const mostBytes = context.limits.backlog.bodyBytes ?? Infinity
-      const put = await storeFor(caller).putBody({ tenant, ...kept, contentType, mostBytes })
+      const put = await store.putBody({ tenant, ...kept, contentType, mostBytes })
       const unneeded = put.kind === 'full' ? kept.location : put.leftLocation
       if (unneeded !== undefined) await discard(unneeded)
       if (put.kind === 'full') throw refusalOfFull(context.random)

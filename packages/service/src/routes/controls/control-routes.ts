@@ -45,7 +45,7 @@ interface OneControl {
 }
 
 export function addControls(api: FastifyInstance, context: ApiContext, policies: PolicyBook): void {
-  const { storeFor, orders, clock, random } = context
+  const { store, orders, clock, random } = context
 
   api.post<{ Body: ControlInput }>(
     '/controls',
@@ -68,7 +68,7 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
       const caller = callerOf(request)
       const read = await readControl(request.body, caller, context, policies)
       const control: Control = { ...read, controlId: newId(clock.now(), random) }
-      const count = () => holdsOf(control, caller, storeFor(caller))
+      const count = () => holdsOf(control, caller, store)
       if (request.body.preview === true) return reply.send(previewOf(control, await count()))
       const made = await writeControl(
         { control, ifVersion: 0, caller, action: 'control.create', reason: control.reason },
@@ -158,7 +158,7 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
       const control = await ownControl(request, context)
       return sendControl(reply, {
         ...controlView(control, clock.now()),
-        holds: await holdsOf(control, caller, storeFor(caller)),
+        holds: await holdsOf(control, caller, store),
       })
     },
   )
@@ -207,11 +207,11 @@ interface ControlChange {
 
 async function writeControl(
   { control, ifVersion, caller, action, reason }: ControlChange,
-  { storeFor, orders }: ApiContext,
+  { store, orders }: ApiContext,
 ): Promise<KnownControl> {
   const { controlId, tenant = EVERY_TENANT, level, scope, expiresAt } = control
   const { controlId: _, tenant: __, ...document } = control
-  const written = await storeFor(caller).writeRecord({
+  const written = await store.writeRecord({
     kind: 'control',
     id: controlId,
     tenant,

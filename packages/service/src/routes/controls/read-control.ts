@@ -80,7 +80,7 @@ function withinNamed(scope: ControlScope, { tenant, isOperator, isForAll }: Call
 async function policyScope(
   policyId: string | undefined,
   caller: Caller,
-  { keys, storeFor }: ApiContext,
+  { keys }: ApiContext,
   policies: PolicyBook,
 ): Promise<ReadScope> {
   const { tenant, isForAll } = caller
@@ -90,7 +90,7 @@ async function policyScope(
   if (policyId === INLINE_POLICY) return found
   for (const owner of isForAll ? keys.tenants() : [tenant])
     if ((await policies.inForce({ tenant: owner, policyId })) !== undefined) return found
-  const meant = didYouMean(policyId, await policies.names(tenant, storeFor(caller)))
+  const meant = didYouMean(policyId, await policies.names(tenant))
   return [undefined, [{ at, is: policyId, say: `is not known here${meant}` }]]
 }
 

@@ -40,11 +40,10 @@ export async function changeSettings(change: Change, context: ApiContext): Promi
   await context.orders.refresh()
 }
 
-async function write(change: Change, { storeFor, clock }: ApiContext): Promise<void> {
+async function write(change: Change, { store, clock }: ApiContext): Promise<void> {
   const { id, caller, action, reason, details, ifVersion, touched, apply } = change
   const { tenant, destination } = laneOf(id)
   const name: RecordName = { kind: 'destination', id }
-  const store = storeFor(caller)
   const mostTries = caller.isOperator ? MOST_TRIES_OF_OPERATORS : MOST_TRIES
   for (let tries = 0; tries < mostTries; tries++) {
     const now = clock.now()

@@ -61,7 +61,7 @@ export function addDestinations(api: FastifyInstance, context: ApiContext): void
 
 /** In order of tenant, then of name. */
 async function withTasks(ask: PageAsk, caller: Caller, context: ApiContext): Promise<Page<Destination>> {
-  const { items, ...next } = await context.storeFor(caller).laneCounters({ ...seenBy(caller), ...ask })
+  const { items, ...next } = await context.store.laneCounters({ ...seenBy(caller), ...ask })
   return { ...next, items: items.map(counters => destinationView(counters, caller, context)) }
 }
 
@@ -76,7 +76,7 @@ async function withSettings(
   caller: Caller,
   context: ApiContext,
 ): Promise<Page<Destination>> {
-  const { orders, clock, storeFor } = context
+  const { orders, clock, store } = context
   const [last = ''] = cursor === undefined ? [] : CURSOR.read(cursor)
   const [owner, now] = [ownerOf(caller), clock.now()]
   const left = [...orders.destinations]
@@ -87,7 +87,7 @@ async function withSettings(
     .map(({ destination }) => destination)
     .toSorted()
   const shown = left.slice(0, caller.isForAll ? Math.min(limit, MOST_OF_ALL) : limit)
-  const lanes = await lanesTo(shown, caller, storeFor(caller))
+  const lanes = await lanesTo(shown, caller, store)
   const recordsOf = (destination: string): Records => {
     const lane = laneKey({ tenant: owner, destination })
     return { own: orders.destination(lane), all: orders.destination(laneOfAll(lane)) }

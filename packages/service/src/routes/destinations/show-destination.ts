@@ -10,7 +10,7 @@ import { placeOf } from './find-destination.ts'
 /** A destination as somebody sees it, with what is set for it now. */
 export async function showDestination(destination: string, caller: Caller, context: ApiContext): Promise<Destination> {
   const [lanes, records] = await Promise.all([
-    lanesTo([destination], caller, context.storeFor(caller)),
+    lanesTo([destination], caller, context.store),
     recordsOf(placeOf(destination, caller).id, context.store),
   ])
   return shownWith({ destination, lanes: lanes.get(destination)!, records }, caller, context)

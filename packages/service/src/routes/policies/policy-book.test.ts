@@ -41,9 +41,9 @@ describe('the policies at hand', () => {
   })
 
   it('have what was written here at once', async () => {
-    const { book, store } = setting()
-    await book.put({ tenant: 'default', policyId: 'payments', document: DOCUMENT }, store)
-    await book.put({ tenant: 'default', policyId: 'payments', document: withAttempts(3) }, store)
+    const { book } = setting()
+    await book.put({ tenant: 'default', policyId: 'payments', document: DOCUMENT })
+    await book.put({ tenant: 'default', policyId: 'payments', document: withAttempts(3) })
     assert.deepEqual((await book.inForce({ tenant: 'default', policyId: 'payments' }))?.document.maxAttempts, 3)
   })
 
@@ -61,7 +61,7 @@ describe('the policies at hand', () => {
     for (let n = 0; n < 5; n++) assert.deepEqual(await book.names('default'), ['payments'])
     assert.deepEqual(await book.names('other'), [])
     assert.deepEqual(reads, ['names of default', 'names of other'])
-    await book.put({ ...put, policyId: 'refunds' }, store)
+    await book.put({ ...put, policyId: 'refunds' })
     assert.deepEqual(await book.names('default'), ['payments', 'refunds'], 'what was written here at once')
     await store.putPolicy({ ...put, policyId: 'shipping' })
     await clock.advance(1_000)
@@ -76,15 +76,15 @@ describe('the policies at hand', () => {
     const slow = { ...store, policy: () => new Promise<typeof old>(resolve => void (answer = () => resolve(old))) }
     const book = new PolicyBook(slow, clock)
     const reading = book.inForce({ tenant: 'default', policyId: 'payments' })
-    await book.put({ tenant: 'default', policyId: 'payments', document: withAttempts(3) }, store)
+    await book.put({ tenant: 'default', policyId: 'payments', document: withAttempts(3) })
     answer()
     assert.equal((await reading)?.version, 2)
     assert.equal((await book.inForce({ tenant: 'default', policyId: 'payments' }))?.version, 2)
   })
 
   it('are no more than a thousand', async () => {
-    const { book, reads, store } = setting()
-    for (let n = 0; n <= 1_000; n++) await book.put({ tenant: 'default', policyId: `p${n}`, document: DOCUMENT }, store)
+    const { book, reads } = setting()
+    for (let n = 0; n <= 1_000; n++) await book.put({ tenant: 'default', policyId: `p${n}`, document: DOCUMENT })
     await book.inForce({ tenant: 'default', policyId: 'p1000' })
     assert.deepEqual(reads, [])
     await book.inForce({ tenant: 'default', policyId: 'p0' })

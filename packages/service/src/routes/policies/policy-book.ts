@@ -7,7 +7,7 @@ import { LARGEST_PAGE } from '../schemas/fields.ts'
 const FRESH_MS = 1_000
 const MOST_KNOWN = 1_000
 
-type PolicyReads = Pick<TaskStore, 'policy' | 'policies'>
+type PolicyStore = Pick<TaskStore, 'policy' | 'policies' | 'putPolicy'>
 
 interface Entry {
   readonly policy: PolicyInForce
@@ -21,13 +21,13 @@ interface Names {
 
 /** The policies that tasks are accepted under, at hand: asking the store for every task would double its way. */
 export class PolicyBook {
-  readonly #store: PolicyReads
+  readonly #store: PolicyStore
   readonly #clock: Clock
   readonly #known = new Map<string, Entry>()
   /** By tenant. */
   readonly #names = new Map<string, Names>()
 
-  constructor(store: PolicyReads, clock: Clock) {
+  constructor(store: PolicyStore, clock: Clock) {
     this.#store = store
     this.#clock = clock
   }
@@ -43,20 +43,19 @@ export class PolicyBook {
     return (await this.#store.policy(name, version))?.document
   }
 
-  /** Writes it in the name of whoever the store is for. */
-  async put(policy: NewPolicy, store: Pick<TaskStore, 'putPolicy'>): Promise<PutPolicy> {
-    const put = await store.putPolicy(policy)
+  async put(policy: NewPolicy): Promise<PutPolicy> {
+    const put = await this.#store.putPolicy(policy)
     this.#names.delete(policy.tenant)
     if (put.record !== undefined) this.#remember(put.record)
     return put
   }
 
   /** Some of the names there are, for whoever mistyped one; a program does so with every task. */
-  async names(tenant: string, reader: Pick<TaskStore, 'policies'> = this.#store): Promise<readonly string[]> {
+  async names(tenant: string): Promise<readonly string[]> {
     const known = this.#names.get(tenant)
     if (this.#isFresh(known)) return known.names
     const readAt = this.#clock.monotonic()
-    const { items } = await reader.policies({ tenant, limit: LARGEST_PAGE })
+    const { items } = await this.#store.policies({ tenant, limit: LARGEST_PAGE })
     const names = items.map(({ policyId }) => policyId)
     this.#names.delete(tenant)
     this.#names.set(tenant, { names, readAt })

@@ -1,6 +1,6 @@
 import type { PolicyVersion } from '@secondwind/client'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Page, PolicyName, PolicyRecord, TaskStore } from '../../stores/task-store.ts'
+import type { Page, PolicyName, PolicyRecord } from '../../stores/task-store.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { lineBy } from '../requests/audit-line.ts'
@@ -31,7 +31,7 @@ interface OnePolicy {
 }
 
 export function addPolicies(api: FastifyInstance, context: ApiContext, policies: PolicyBook): void {
-  const { storeFor } = context
+  const { store } = context
 
   api.post(
     '/retry-policies',
@@ -63,10 +63,7 @@ export function addPolicies(api: FastifyInstance, context: ApiContext, policies:
       const caller = callerOf(request)
       const name = { tenant: caller.tenant, policyId }
       const audit = lineBy(caller, { tenant: caller.tenant, action: 'policy.put', subject: policyId })
-      const put = await policies.put(
-        { ...name, document, most: MOST, audit, ...ifVersionAsked(request) },
-        storeFor(caller),
-      )
+      const put = await policies.put({ ...name, document, most: MOST, audit, ...ifVersionAsked(request) })
       if (put.kind === 'conflict') throw otherVersion(put.record?.version ?? 0)
       if (put.kind === 'full') throw tooMany(policyId, put)
       if (put.kind !== 'same') void reply.code(201).header('location', `/retry-policies/${policyId}`)
@@ -91,7 +88,7 @@ export function addPolicies(api: FastifyInstance, context: ApiContext, policies:
       const { cursor, limit = DEFAULT_PAGE } = request.query
       const caller = callerOf(request)
       const asked = { tenant: caller.tenant }
-      const page = await storeFor(caller).policies({ ...asked, limit, ...openCursor(cursor, asked) })
+      const page = await store.policies({ ...asked, limit, ...openCursor(cursor, asked) })
       return reply.send(policyPage(bindCursor(page, asked)))
     },
   )
@@ -111,9 +108,8 @@ export function addPolicies(api: FastifyInstance, context: ApiContext, policies:
     },
     async (request, reply) => {
       const name = nameOf(request)
-      const store = storeFor(callerOf(request))
       const record = await store.policy(name)
-      if (record === undefined) throw await unknownPolicy(name, policies, store)
+      if (record === undefined) throw await unknownPolicy(name, policies)
       return sendPolicy(reply, record)
     },
   )
@@ -134,11 +130,9 @@ export function addPolicies(api: FastifyInstance, context: ApiContext, policies:
     },
     async (request, reply) => {
       const name = nameOf(request)
-      const store = storeFor(callerOf(request))
       const { cursor, limit = DEFAULT_PAGE } = request.query
       const page = await store.policyVersions({ ...name, limit, ...openCursor(cursor, { ...name }) })
-      if (page.items.length === 0 && (await store.policy(name)) === undefined)
-        throw await unknownPolicy(name, policies, store)
+      if (page.items.length === 0 && (await store.policy(name)) === undefined) throw await unknownPolicy(name, policies)
       return reply.send(policyPage(bindCursor(page, { ...name })))
     },
   )
@@ -164,12 +158,8 @@ function nameOf(request: FastifyRequest<OnePolicy>): PolicyName {
   return { tenant: callerOf(request).tenant, policyId: request.params.policyId }
 }
 
-async function unknownPolicy(
-  { tenant, policyId }: PolicyName,
-  policies: PolicyBook,
-  reader: TaskStore,
-): Promise<Refusal> {
-  const meant = didYouMean(policyId, await policies.names(tenant, reader))
+async function unknownPolicy({ tenant, policyId }: PolicyName, policies: PolicyBook): Promise<Refusal> {
+  const meant = didYouMean(policyId, await policies.names(tenant))
   return new Refusal('policy-not-found', { detail: `No policy is called ${policyId}${meant || '.'}` })
 }
 

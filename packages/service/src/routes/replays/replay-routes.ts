@@ -45,7 +45,7 @@ const NO_QUERY = parameters({})
 
 /** Dead letters brought back, many at a time: first a plan that can be read, then its run. */
 export function addReplays(api: FastifyInstance, context: ApiContext): void {
-  const { store, storeFor, orders, clock, random, wakeReplays } = context
+  const { store, orders, clock, random, wakeReplays } = context
 
   api.post<{ Body: ReplayInput }>(
     '/replays',
@@ -73,7 +73,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
       refuseWrongBody(request, problemsOfPlan(request.body, readPlace))
       const plan = planOf(request.body, readPlace)
       const bytes = Uint8Array.from({ length: TASK_ID_BYTES }, () => Math.floor(random() * 256))
-      const stored = await planReplay(storeFor(callerOf(request)), operatorOf(request, plan.reason), {
+      const stored = await planReplay(store, operatorOf(request, plan.reason), {
         plan,
         now: clock.now(),
         random: bytes,
@@ -105,7 +105,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
       const { cursor, limit = DEFAULT_PAGE, status } = request.query
       const caller = callerOf(request)
       const filter = { tenant: caller.tenant, ...(status !== undefined && { status }) }
-      const found = await storeFor(caller).replays({ ...filter, limit, ...openCursor(cursor, filter) })
+      const found = await store.replays({ ...filter, limit, ...openCursor(cursor, filter) })
       const { items, ...next } = bindCursor(found, filter)
       const now = clock.now()
       return reply.send({
@@ -132,7 +132,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
       const caller = callerOf(request)
       const stored = await findReplay(store, request.params.replayId)
       if (stored === undefined || stored.tenant !== caller.tenant) throw unknownReplay(request.params.replayId)
-      const since = await newSince(stored, storeFor(caller))
+      const since = await newSince(stored, store)
       const view = replayView(stored, await store.replayCounts(stored.replayId), clock.now())
       void reply.header('etag', etagOf(stored.version))
       return reply.send({ ...view, ...(since !== undefined && { newSince: since }) })
@@ -167,8 +167,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
         const { replayId } = request.params
         const action: ReplayAction = { kind, ...(ratePerSecond !== undefined && { ratePerSecond }) }
         const ask = { replayId, action, now: () => clock.now(), ...ifVersionAsked(request) }
-        const caller = callerOf(request)
-        const acted = await actOnReplay(storeFor(caller), operatorOf(request, reason), ask)
+        const acted = await actOnReplay(store, operatorOf(request, reason), ask)
         if (acted.kind === 'unknown') throw unknownReplay(replayId)
         if (acted.kind === 'conflict') throw otherVersion(acted.stored.version)
         if (acted.kind === 'refused') throw wrongStatus(acted.stored)

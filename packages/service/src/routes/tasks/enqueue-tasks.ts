@@ -17,11 +17,11 @@ export interface EnqueuedTask {
 export async function enqueueTasks(
   tasks: readonly NewTask[],
   caller: Caller,
-  { floor, storeFor, bodies, limits }: ApiContext,
+  { floor, store, bodies, limits }: ApiContext,
 ): Promise<EnqueuedTask[]> {
   await floor?.admit()
   const kept = tasks.some(isLarge) ? await keepApart(tasks, bodies) : tasks
-  const { results } = await storeFor(caller).enqueue(kept, limits.backlog)
+  const { results } = await store.enqueue(kept, limits.backlog)
   const ends = kept.map((task, at) => ({ task, enqueued: results[at]! }))
   for (const end of ends) {
     const location = unneeded(end)

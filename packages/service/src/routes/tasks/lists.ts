@@ -53,7 +53,7 @@ const TASK_QUERY = parameters({
 const PAGE_QUERY = parameters({ ...pageFields })
 
 export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
-  const { storeFor, orders } = context
+  const { store, orders } = context
 
   api.get<{ Querystring: TaskQuery }>(
     '/retry-tasks',
@@ -78,7 +78,7 @@ export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
       const problems = [...unknown, ...problemsOfRanges(filter)]
       if (problems.length > 0) throw invalid('query', problems)
       const asked = { ...filter, ...(destination !== undefined && { destination }), ...seenBy(caller) }
-      const page = await storeFor(caller).list({ ...openCursor(cursor, asked), limit, filter: asked })
+      const page = await store.list({ ...openCursor(cursor, asked), limit, filter: asked })
       return reply.send(taskPage(bindCursor(page, asked), context))
     },
   )
@@ -101,7 +101,7 @@ export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
       const { taskId, tenant } = await ownTask(request, context)
       const { cursor, limit = DEFAULT_PAGE } = request.query
       const caller = callerOf(request)
-      const page = await storeFor(caller).attempts({ taskId, tenant, ...openCursor(cursor, { taskId }), limit })
+      const page = await store.attempts({ taskId, tenant, ...openCursor(cursor, { taskId }), limit })
       const { items, ...next } = bindCursor(page, { taskId })
       const maySee = caller.scopes.has('read-bodies')
       return reply.send({

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { seenBy } from '../../access/caller.ts'
-import type { Changed, Operating, TaskStore } from '../../stores/task-store.ts'
+import type { Changed, Operating } from '../../stores/task-store.ts'
 import { replayed } from '../../task/accept.ts'
 import type { Task, TaskStatus } from '../../task/task.ts'
 import { changeOf } from '../../task/task-change.ts'
@@ -39,7 +39,7 @@ const WITH_VERSION = { etag: 'Its version.' }
 
 /** What can be asked of, and done with, a single task. */
 export function addOneTask(api: FastifyInstance, context: ApiContext, policies: PolicyBook): void {
-  const { storeFor, dispatching } = context
+  const { store, dispatching } = context
 
   api.get<TaskRoute>(
     '/retry-tasks/:taskId',
@@ -74,7 +74,7 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
       const own = await ownTask(request, context)
       const { taskId } = own
       const task = changed(
-        await storeFor(callerOf(request)).cancel(taskId, operating(request, 'task.cancel', own)),
+        await store.cancel(taskId, operating(request, 'task.cancel', own)),
         taskId,
         'A task that has ended cannot be cancelled.',
         context,
@@ -105,7 +105,7 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
       const own = await ownTask(request, context)
       const { taskId } = own
       const task = changed(
-        await storeFor(callerOf(request)).attemptNow(taskId, operating(request, 'task.attempt-now', own)),
+        await store.attemptNow(taskId, operating(request, 'task.attempt-now', own)),
         taskId,
         'Only a PENDING task has a next attempt.',
         context,
@@ -128,7 +128,7 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
     async (request, reply) => {
       const dead = await ownTask(request, context)
       const asked = operating(request, 'task.replay', dead)
-      const task = await replay(dead, { context, policies, store: storeFor(callerOf(request)) }, asked)
+      const task = await replay(dead, { context, policies }, asked)
       return sendChanged(reply, { task, verb: 'replay' }, context)
     },
   )
@@ -167,10 +167,9 @@ function operating(request: FastifyRequest<OperatedRoute>, action: string, { ten
 interface Replaying {
   readonly context: ApiContext
   readonly policies: PolicyBook
-  readonly store: Pick<TaskStore, 'replay'>
 }
 
-async function replay(dead: Task, { context, policies, store }: Replaying, asked: Operating): Promise<Task> {
+async function replay(dead: Task, { context, policies }: Replaying, asked: Operating): Promise<Task> {
   const { taskId, policyId, policyVersion, progress, state, version } = dead
   if (version !== (asked.ifVersion ?? version)) throw otherVersion(version)
   if (state.status !== 'EXHAUSTED') throw wrongStatus(dead, DEAD_ONLY)
@@ -178,7 +177,7 @@ async function replay(dead: Task, { context, policies, store }: Replaying, asked
   if (document === undefined) throw new Error(`version ${policyVersion} of the policy ${policyId} is lost`)
   const next = replayed(dead, document, context.clock.now())
   return changed(
-    await store.replay({
+    await context.store.replay({
       taskId,
       generation: progress.generation,
       progress: next,
