@@ -109,7 +109,10 @@ export class Attempt implements Alarm {
     const isPolicyKnown = policy !== undefined && policy !== 'missing'
     const isReady = isPolicyKnown ? await this.#fetchBody(policy) : this.#release()
     underWay.remove(this)
-    if (isPolicyKnown && isReady && this.#admit(policy)) this.send()
+    if (!isPolicyKnown || !isReady || !this.#admit(policy)) return
+    this.send()
+    // It paid only now. So only now does the lane know when its next probe is due.
+    this.#lane.ring()
   }
 
   /** False when there is none to send: then its lease is on its way back already. */

@@ -73,6 +73,18 @@ describe('an attempt with a large body', () => {
     assert.ok(sent > 100 && reads <= sent + 10, `${reads} reads for ${sent} requests`)
   })
 
+  it('does not delay the next probe: one is sent each second, though no request is answered', async () => {
+    const { world, upload, enqueue } = await setting({
+      behaviourOf: () => ({ kind: 'hangs', ms: 1e9 }),
+      lanes: { credit: { most: { first: 1, retry: 1, late: 1 }, probeMinMs: 1_000, probeMaxMs: 1_000 } },
+      policy: { attemptTimeoutMs: 30_000, totalBudgetMs: 600_000 },
+    })
+    const kept = await upload()
+    for (let n = 0; n < 20; n++) await enqueue(kept)
+    await world.clock.advance(10_000)
+    assert.ok(world.destinations.seen.length >= 10, `${world.destinations.seen.length} requests in ten seconds`)
+  })
+
   it('ends with body-missing when its bytes are gone: nothing is sent, nothing counts', async () => {
     const { world, upload, enqueue, sent, ended } = await setting()
     const kept = await upload()
