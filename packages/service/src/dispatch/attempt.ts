@@ -186,7 +186,7 @@ export class Attempt implements Alarm {
     // Told as what becomes of it: a release says nothing.
     if (this.#isCancelled) return this.#settleUnsent(putBack(this.#task))
     const { taskId, lease } = this.#task
-    this.#setting.settling.release({ taskId, token: lease.token, task: this.#task })
+    this.#setting.settling.release({ taskId, token: lease.token, task: this.#task, lane: this.#lane })
     return this.#leaveUnsent()
   }
 

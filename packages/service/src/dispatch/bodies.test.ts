@@ -28,16 +28,7 @@ async function setting(options: WorldOptions = {}) {
     await world.store.putBody({ tenant: 'acme', ...kept, contentType: 'text/plain', mostBytes: 1e9 })
     return kept
   }
-  const enqueue = ({ bodyRef, sizeBytes }: KeptBody) =>
-    world.enqueue({
-      request: {
-        targetUrl: 'https://api.example/charge',
-        method: 'POST',
-        headers: {},
-        body: null,
-        storedBody: { bodyRef, sizeBytes },
-      },
-    })
+  const enqueue = ({ bodyRef, sizeBytes }: KeptBody) => world.enqueue({ storedBody: { bodyRef, sizeBytes } })
   const sent = (): (string | null)[] =>
     world.destinations.seen.map(({ delivery: { request } }) => request.body && Buffer.from(request.body).toString())
   return { world, ended, warnings, upload, enqueue, sent }

@@ -14,7 +14,7 @@ import type { StandingOrders } from '../steering/standing-orders.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
 import type { Hint, TaskStore } from '../stores/task-store.ts'
 import type { Target } from '../targets/target.ts'
-import { partitionOf, queueKey } from '../task/lane.ts'
+import { queueKey } from '../task/lane.ts'
 import type { Dispatching, LaneView } from '../task/lane-view.ts'
 import { partitionOfTask } from '../task/task-id.ts'
 import type { DispatchEvents } from '../telemetry/events.ts'
@@ -69,6 +69,8 @@ export interface Dispatcher extends Dispatching {
   now(): number
   /** Whether this instance is the steward of a partition: what belongs to it is then its to do. */
   serves(partition: number): boolean
+  /** The lanes that it serves now. */
+  readonly lanes: readonly ServedLane[]
   start(): void
   /** Begins nothing new, lets attempts end for `graceMs`, then cuts them off; resolves when the store knows of it. */
   stop(options: { readonly graceMs: number }): Promise<void>
@@ -116,7 +118,8 @@ class StoreDispatcher implements Dispatcher, Alarm {
     const { clock, random, events, store } = options
     const time = new StoreTime(clock)
     const wake = (): void => this.#loop.wake()
-    const calls = new StoreCalls({ clock, random, events, time, onJump: () => this.#touchAll(), onRested: wake })
+    const touchAll = (): void => this.lanes.forEach(lane => this.#loop.touch(lane))
+    const calls = new StoreCalls({ clock, random, events, time, onJump: touchAll, onRested: wake })
     const ports = { ...options, time, calls }
     const policies = new Policies(store, calls)
     const onLost = (partition: ServedPartition): void => this.#stewardship.drop(partition)
@@ -179,6 +182,10 @@ class StoreDispatcher implements Dispatcher, Alarm {
 
   serves(partition: number): boolean {
     return this.#stewardship.partitions.get(partition)?.phase === 'serving'
+  }
+
+  get lanes(): readonly ServedLane[] {
+    return this.#stewardship.lanes
   }
 
   start(): void {
@@ -261,7 +268,7 @@ class StoreDispatcher implements Dispatcher, Alarm {
   /** The lane that an attempt was started from may have been forgotten, and found anew: it is looked for by its name. */
   #settled({ partition: { number }, key }: LaneName, waiting?: Pick<Hint, 'queue' | 'dueAt'>): void {
     if (waiting !== undefined) this.#hinted({ partition: number, lane: key, ...waiting })
-    const lane = this.#served(key, number)
+    const lane = this.#stewardship.partitions.get(number)?.lanes.get(key)
     if (lane === undefined) return
     lane.fullUntil = -Infinity
     this.#remembering.note(lane)
@@ -273,18 +280,10 @@ class StoreDispatcher implements Dispatcher, Alarm {
     this.#loop.wake()
   }
 
-  #served(key: string, partition: number = partitionOf(key)): ServedLane | undefined {
-    return this.#stewardship.partitions.get(partition)?.lanes.get(key)
-  }
-
   /** What operators have ordered is known here, perhaps anew. */
   #steer(isNews: boolean): void {
     if (isNews) void this.#laneWalk.begin()
     this.#loop.wake()
-  }
-
-  #touchAll(): void {
-    for (const { lanes } of this.#stewardship.partitions.values()) lanes.forEach(lane => this.#loop.touch(lane))
   }
 
   /** Whatever ends first: the condition, or the time. */

@@ -88,7 +88,7 @@ export class ServedLane implements Alarm {
   readonly #startingOf = { first: 0, retry: 0, late: 0, byHand: 0 }
   /** Attempts under way. */
   running = 0
-  /** Attempts that ended, and whose settlement has not yet been sent: the store still counts their leases. */
+  /** Leases whose end, a settlement or a release, has not yet been sent: the store still counts them. */
   unsent = 0
   /** So many slots it could use, as of the latest look. */
   most = 0
@@ -143,7 +143,7 @@ export class ServedLane implements Alarm {
     return this.#state
   }
 
-  /** What the store counts as the lane's leases, but for those of other instances. */
+  /** Its leases in the store, apart from those of other instances. `simulation/lease-book.test-kit.ts` compares them. */
   get leases(): number {
     return this.asked + this.starting + this.running + this.unsent
   }

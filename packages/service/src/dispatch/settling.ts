@@ -19,8 +19,9 @@ export interface Ending {
 
 /** A lease that was never used. */
 export interface Unused extends HeldLease {
-  /** Where the task stands again; absent when only its id is known. */
+  /** Where the task stands again, and the lane that it was claimed for; absent when only its id is known. */
   readonly task?: ClaimedTask
+  readonly lane?: ServedLane
 }
 
 /** A lane by its name, and where it belongs: whoever was started from it need not be asked for either. */
@@ -72,12 +73,13 @@ export class Settling {
   }
 
   settle(ending: Ending): void {
-    if (ending.lane !== undefined) ending.lane.unsent++
+    countUnsent([ending], 1)
     this.#endings.add(ending)
   }
 
   release(unused: Unused): void {
     this.#inHand.set(unused.taskId, unused.token)
+    countUnsent([unused], 1)
     this.#unused.add(unused)
   }
 
@@ -90,9 +92,9 @@ export class Settling {
 
   async #settle(endings: readonly Ending[]): Promise<boolean> {
     const { calls, store } = this.#ports
-    for (const { lane } of endings) if (lane !== undefined) lane.unsent--
+    countUnsent(endings, -1)
     const answer = await calls.ask(() => store.settle(endings.map(({ settlement }) => settlement)))
-    if (answer === undefined) for (const { lane } of endings) if (lane !== undefined) lane.unsent++
+    if (answer === undefined) countUnsent(endings, 1)
     answer?.results.forEach((result, place) => this.#settled(endings[place]!, result))
     return answer !== undefined
   }
@@ -110,8 +112,12 @@ export class Settling {
 
   async #release(unused: readonly Unused[]): Promise<boolean> {
     const { calls, store } = this.#ports
+    countUnsent(unused, -1)
     const answer = await calls.ask(() => store.release(unused.map(({ taskId, token }) => ({ taskId, token }))))
-    if (answer === undefined) return false
+    if (answer === undefined) {
+      countUnsent(unused, 1)
+      return false
+    }
     for (const { task, taskId, token } of unused) {
       this.#letGo({ taskId, token })
       if (task === undefined) this.#options.onReturned(taskId)
@@ -161,6 +167,10 @@ export class Settling {
     const ofTask = { taskId: task.taskId, lane: laneKey(task), policyId: task.policyId }
     this.#ports.events.orphan({ ...ofTask, outcome, responseStatus, errorCode, errorMessage, durationMs })
   }
+}
+
+function countUnsent(ends: readonly { readonly lane?: ServedLane }[], by: 1 | -1): void {
+  for (const { lane } of ends) if (lane !== undefined) lane.unsent += by
 }
 
 function laneNameOf(task: ClaimedTask): LaneName {

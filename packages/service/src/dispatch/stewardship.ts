@@ -10,6 +10,7 @@ import { PARTITIONS } from '../task/lane.ts'
 import type { Steward } from '../stores/task-store.ts'
 import { BEAT_MS, isDead, isLive, look, stewardFor, type Watch } from './fleet.ts'
 import type { DispatchPorts } from './ports.ts'
+import type { ServedLane } from './served-lane.ts'
 import { ServedPartition } from './served-partition.ts'
 import type { Mark } from './store-time.ts'
 
@@ -80,6 +81,11 @@ export class Stewardship {
     look(this.#watch, fleet, Math.min(LONGEST_LOOK_MS, at - (this.#heardAt ?? at)))
     this.#heardAt = at
     this.#reconcile(fleet.stewards)
+  }
+
+  /** Of every partition that is served here. */
+  get lanes(): readonly ServedLane[] {
+    return [...this.partitions.values()].flatMap(({ lanes }) => [...lanes.values()])
   }
 
   /** A claim got no answer. The partition is left, so that its token changes. */

@@ -4,7 +4,7 @@ import type { Answer } from '../stores/task-store.ts'
 import type { StoreTime } from './store-time.ts'
 
 /** No answer by then: a third of what a lease has to spare, so that whatever follows still comes in time. */
-const CALL_TIMEOUT_MS = 5_000
+export const CALL_TIMEOUT_MS = 5_000
 
 /** How long to leave a store alone that failed: soon enough for a hiccup, seldom enough for an outage. */
 const BACKOFF = { ...DEFAULT_POLICY, initialDelayMs: 100, maxDelayMs: 5_000, jitterType: 'EQUAL' } as const

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { NOT_ARMED, type Alarm } from '@secondwind/resilience'
 import { laneKind } from '@secondwind/resilience/rules'
 import type { Task } from '../../task/task.ts'
 import type { AttemptEnded } from '../../telemetry/events.ts'
@@ -26,6 +27,9 @@ export interface LedgerOptions {
   readonly areClocksRight: boolean
 }
 
+/** How often the counts of lanes are compared with the store's. */
+const LANE_LOOK_MS = 37
+
 /** What a calm world's dispatcher may take from a task that is due and may start to its request. */
 const MOST_OVERHEAD_MS = 100
 
@@ -33,7 +37,9 @@ const MOST_OVERHEAD_MS = 100
  * Sees everything: what callers were told, what destinations saw, what the store says in the end. It knows what none of the
  * processes can know, and says where they broke a promise.
  */
-export class Ledger {
+export class Ledger implements Alarm {
+  dueAt = 0
+  slot: number = NOT_ARMED
   readonly #world: World
   readonly #options: LedgerOptions
   /** How each task ended, and in which generation. */
@@ -48,6 +54,15 @@ export class Ledger {
   constructor(world: World, options: LedgerOptions) {
     this.#world = world
     this.#options = options
+    this.ring()
+  }
+
+  /** Compares the counts of lanes. Before an alarm rings, all that can go on without the clock has gone on. */
+  ring(): void {
+    const { clock, leaseBook, running } = this.#world
+    for (const process of running) void leaseBook.problems(process).then(problems => this.#broken.push(...problems))
+    this.dueAt = clock.monotonic() + LANE_LOOK_MS
+    clock.arm(this)
   }
 
   /** A request arrives. */
@@ -122,6 +137,7 @@ export class Ledger {
 
   /** When everything is over. */
   async close(): Promise<void> {
+    this.#world.clock.disarm(this)
     await this.look()
     assert.deepEqual(this.#broken, [])
     for (const { taskId } of this.#world.accepted) await this.#checkAttempts(taskId)

@@ -25,9 +25,12 @@ export async function storm(seed: number): Promise<void> {
   const { world, ledger, beginOutage } = worldOf(plan, seed)
   const operators = new Operators({ world, lanes: plan.lanes, limit: plan.limit, random: seededRandom(seed + 3) })
   ledger.operators = operators
+  const tenants = plan.lanes.map(({ tenant }) => tenant)
+  const storedBody = await world.upload('a large body', tenants)
   for (let n = 0; n < plan.instances; n++) world.start()
   for (let at = 0; at < CALM_AT; at += 1_000) {
-    for (let n = Math.floor(random() * 4); n > 0; n--) await world.enqueue(orderOf(plan, random))
+    for (let n = Math.floor(random() * 4); n > 0; n--)
+      await world.enqueue({ ...orderOf(plan, random), ...(random() < 0.2 && { storedBody }) })
     // In the middle of things: what was handed over just now is being claimed, sent, settled.
     const busyMs = Math.floor(random() * MOST_BUSY_MS)
     await world.clock.advance(busyMs)

@@ -9,12 +9,14 @@ import type { Hint, TaskStore } from '../../stores/task-store.ts'
 import { accept, INLINE_POLICY, type PolicyInForce, type TaskOrder } from '../../task/accept.ts'
 import type { Delivery } from '../../targets/target.ts'
 import { EVERY_TENANT, laneKey, laneOf, partitionOf, type Lane } from '../../task/lane.ts'
+import type { StoredBody } from '../../task/task.ts'
 import { TASK_ID_BYTES, taskIdOf } from '../../task/task-id.ts'
 import type { DispatchEvents } from '../../telemetry/events.ts'
 import { createDispatcher } from '../dispatcher.ts'
 import type { SigningSecretsOf } from '../signature.ts'
 import { faultyStore, WELL, type FateOf } from './faulty-store.test-kit.ts'
 import { SimulatedProcess } from './instance.test-kit.ts'
+import { LeaseBook } from './lease-book.test-kit.ts'
 import { Destinations, type Behaviour, type SeenRequest } from './scripted-target.test-kit.ts'
 
 export interface WorldOptions {
@@ -31,7 +33,11 @@ export interface WorldOptions {
   readonly signingSecretsOf?: SigningSecretsOf
 }
 
-export type Order = Partial<TaskOrder> & { readonly policy?: Partial<RetryPolicy> }
+export type Order = Partial<TaskOrder> & {
+  readonly policy?: Partial<RetryPolicy>
+  /** A large body to send. */
+  readonly storedBody?: StoredBody
+}
 
 /** A task that its caller was told of. */
 export interface Accepted {
@@ -60,6 +66,7 @@ export class World {
   readonly bodies: BodyStore
   readonly destinations: Destinations
   readonly processes: SimulatedProcess[] = []
+  readonly leaseBook: LeaseBook
   readonly accepted: Accepted[] = []
   /** Tasks of which an attempt was asked for by hand. */
   readonly askedFor = new Set<string>()
@@ -75,6 +82,7 @@ export class World {
     const offset = (ms: number): number => ms + this.storeOffsetMs
     const storeClock = { now: () => offset(clock.now()), monotonic: () => offset(clock.monotonic()) }
     this.store = openMemoryStore({ clock: storeClock })
+    this.leaseBook = new LeaseBook(this.store)
     this.bodies = openMemoryBodies({ clock })
     this.destinations = new Destinations({
       clock,
@@ -92,8 +100,9 @@ export class World {
     const { slots = 20, lanes, listAgainMs, fateOf = () => WELL, hintDelayMs = () => 0, events } = this.#options
     const { signingSecretsOf } = this.#options
     const process = new SimulatedProcess(name, this.clock)
+    const store = faultyStore({ store: this.store, process, clock: this.clock, fateOf, hintDelayMs })
     process.dispatcher = createDispatcher({
-      store: faultyStore({ store: this.store, process, clock: this.clock, fateOf, hintDelayMs }),
+      store: this.leaseBook.watch(process, store),
       target: this.destinations.targetOf(process),
       bodies: this.bodies,
       clock: process,
@@ -124,17 +133,26 @@ export class World {
   }
 
   async #enqueue(order: Omit<Order, 'policy'>, policy: PolicyInForce): Promise<Accepted> {
-    const { tenant = 'acme', destination = 'https://api.example', ...rest } = order
+    const { tenant = 'acme', destination = 'https://api.example', storedBody, ...rest } = order
     const lane = laneKey({ tenant, destination })
     const { now } = await this.store.health()
     const bytes = Uint8Array.from({ length: TASK_ID_BYTES }, () => Math.floor(this.random() * 256))
     const taskId = taskIdOf(now, partitionOf(lane), bytes)
-    const request = { targetUrl: `${destination}/charge`, method: 'POST', headers: {}, body: null }
+    const plain = { targetUrl: `${destination}/charge`, method: 'POST', headers: {}, body: null }
+    const request = { ...plain, ...(storedBody && { storedBody }) }
     const whole = { taskId, tenant, destination, request, createdBy: 'local', requestHash: taskId, ...rest }
     await this.store.enqueue([accept(whole, policy, { now, roll: 0 })], { perLane: 1e9, total: 1e9 })
     const accepted = { taskId, lane, policy: policy.document }
     this.accepted.push(accepted)
     return accepted
+  }
+
+  /** A large body that orders of these tenants can name. */
+  async upload(text: string, tenants: readonly string[]): Promise<StoredBody> {
+    const kept = await this.bodies.put([Buffer.from(text)], 1e9)
+    for (const tenant of tenants)
+      await this.store.putBody({ tenant, ...kept, contentType: 'text/plain', mostBytes: 1e9 })
+    return { bodyRef: kept.bodyRef, sizeBytes: kept.sizeBytes }
   }
 
   async enqueueMany(count: number, order: Order = {}): Promise<Accepted[]> {
