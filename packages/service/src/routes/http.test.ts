@@ -117,27 +117,25 @@ describe('without keys', () => {
 })
 
 describe('a body', () => {
-  it('is JSON in UTF-8, or is told where it fails', async () => {
+  it('is JSON in UTF-8; a refusal does not repeat it', async () => {
     const { ask } = await serve()
     const detailOf = async (body: string | Buffer): Promise<unknown> => {
       const answer = await ask('POST', '/retry-tasks', { body })
       assert.deepEqual(refusalOf(answer), [400, 'bad-json'])
       return answer.json.detail
     }
-    assert.equal(
-      await detailOf('{"targetUrl": "x",}'),
-      'It cannot go on at line 1, column 19, where a name in double quotes must stand.',
-    )
-    assert.equal(await detailOf('{\n"a": s3cret}'), 'It cannot go on at line 2, column 6, where a value must stand.')
-    assert.equal(await detailOf('{"a":'), 'It ends too early at line 1, column 6, where a value must stand.')
+    for (const body of ['{"targetUrl": "x",}', '{\n"a": s3cret}', '{"a":', `["${'a'.repeat(400_000)}"`])
+      assert.equal(
+        await detailOf(body),
+        'It cannot be parsed as JSON: a quote, a comma or a bracket is missing, or stands where it should not.',
+      )
     assert.match(String(await detailOf(Buffer.from([0x22, 0xff, 0x22]))), /not valid UTF-8/)
-    assert.match(String(await detailOf(`["${'a'.repeat(400_000)}"`)), /too long to look for the place/)
   })
 
   it('is refused before it is parsed if it is nested deeper or wider than anything, though it never ends', async () => {
     const { ask } = await serve()
     const wide = await ask('POST', '/retry-tasks', { body: '{"a":'.concat('[0,'.repeat(3), '1,'.repeat(10_000)) })
-    assert.match(wide.json.detail, /more than 10000 fields and items/)
+    assert.match(wide.json.detail, /more than 10000 names and items/)
     const body = '['.repeat(33)
     for (const path of ['/retry-tasks', '/keys'])
       assert.match((await ask('POST', path, { body })).json.detail, /nested deeper than 32/)
@@ -145,14 +143,10 @@ describe('a body', () => {
     assert.match(json.items[0].problem.detail, /nested deeper than 32/)
   })
 
-  it('names every field once: whoever looked at the first one on the way here would have seen another', async () => {
+  it('counts the last one of a name that stands twice in an object', async () => {
     const { ask } = await serve()
-    const body = '{"targetUrl":"https://api.example/","method":"GET","method":"DELETE"}'
-    assert.deepEqual(refusalOf(await ask('POST', '/retry-tasks', { body })), [
-      400,
-      'invalid-request',
-      'method must be given once in an object',
-    ])
+    const body = '{"targetUrl":"https://api.example/","idempotencyKey":"first","idempotencyKey":"last"}'
+    assert.equal((await ask('POST', '/retry-tasks', { body })).json.idempotencyKey, 'last')
   })
 
   it('is refused where none is taken, with a GET too', async () => {

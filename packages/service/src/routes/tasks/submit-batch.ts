@@ -7,9 +7,10 @@ import { changeOf } from '../../task/task-change.ts'
 import { problemDetails, Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { askedPolicies } from '../policies/asked-policies.ts'
-import { BadItem, readBatches } from '../requests/batch-body.ts'
+import { Batch, readBatches } from '../requests/batch-body.ts'
 import { callerOf } from '../requests/caller.ts'
-import { createPace } from '../requests/pace.ts'
+import { inTurns } from '../requests/in-turns.ts'
+import { notJson, readDocument, textOf } from '../requests/json-body.ts'
 import { problemsOfShape, type ShapeError } from '../requests/shape.ts'
 import { invalid } from '../requests/validation.ts'
 import { answer, refusals } from '../schemas/answers.ts'
@@ -18,15 +19,14 @@ import { component, parameters } from '../schemas/schema.ts'
 import { OTHER_WORDS } from '../schemas/task-input.ts'
 import { enqueueTasks } from './enqueue-tasks.ts'
 import { taken } from './enqueued.ts'
-import { readTask, type Asked, type Intake } from './intake.ts'
-import { taskBytes } from './task-bytes.ts'
+import { readTask, type Intake } from './intake.ts'
 
 const TASK = component('RetryTaskInput')
 const TASKS = Type.Array(TASK, { minItems: 1 })
 
 export function addSubmitBatch(api: FastifyInstance, context: ApiContext, intake: Intake): void {
   const { limits } = context
-  readBatches(api, { most: limits.batchItems, itemBytes: taskBytes(limits) })
+  readBatches(api, limits.batchItems)
   api.post(
     '/retry-tasks/batch',
     {
@@ -70,10 +70,6 @@ interface LookAtItem {
 /** A refusal takes the place of what it refuses. */
 type Or<End> = End | Refusal
 
-/** What an item costs besides its bytes, in those of parsing; the words for what is wrong cost most. */
-const ITEM_BYTES = 4_096
-const PROBLEM_BYTES = 1_024
-
 async function readItems(
   request: FastifyRequest,
   look: LookAtItem,
@@ -81,29 +77,30 @@ async function readItems(
   intake: Intake,
 ): Promise<Or<NewTask>[]> {
   const { body } = request
-  if (!Array.isArray(body) || body.length === 0)
-    throw invalid('body', [{ at: '', is: body, say: 'must be a list of at least one task' }])
+  const items = body instanceof Batch ? body.items : []
+  if (items.length === 0)
+    throw invalid('body', [
+      { at: '', is: body instanceof Batch ? [] : body, say: 'must be a list of at least one task' },
+    ])
   const { tenant, actor } = callerOf(request)
-  const pace = createPace()
   const { readTargetUrl } = intake
   const policies = askedPolicies(intake.policies, tenant)
-  const read: Or<NewTask>[] = []
-  for (const input of body as unknown[]) {
-    const errors = input instanceof BadItem || look(input) ? [] : look.errors!
-    const shape = problemsOfShape(errors, { kind: 'field', others: OTHER_WORDS })
-    const asked = { tenant, actor, input, shape, policies, readTargetUrl }
-    read.push(input instanceof BadItem ? input.refusal : await readItem(asked, context))
-    await pace(ITEM_BYTES + PROBLEM_BYTES * shape.length)
-  }
+  const read = await inTurns(items, async (item): Promise<Or<NewTask>> => {
+    try {
+      const input = readDocument(typeof item === 'string' ? item : textOf(item))
+      const errors = look(input) ? [] : (look.errors ?? [])
+      const shape = problemsOfShape(errors, { kind: 'field', others: OTHER_WORDS })
+      return await readTask({ tenant, actor, input, shape, policies, readTargetUrl }, context)
+    } catch (error) {
+      return refusalOnly(error)
+    }
+  })
+  if (body instanceof Batch && body.isList && read.some(isNotJson)) throw notJson()
   return read
 }
 
-async function readItem(asked: Asked, context: ApiContext): Promise<Or<NewTask>> {
-  try {
-    return await readTask(asked, context)
-  } catch (error) {
-    return refusalOnly(error)
-  }
+function isNotJson(read: Or<NewTask>): boolean {
+  return read instanceof Refusal && read.code === 'bad-json'
 }
 
 interface Kept {
