@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Whoever has more callers at once puts a proxy in front, which keeps their connections. */
+/** A service with more callers at once needs a proxy in front, which keeps their connections. */
 const MOST_CONNECTIONS = 10_000
 const FEWEST_CONNECTIONS = 10
 

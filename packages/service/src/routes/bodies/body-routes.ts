@@ -108,7 +108,7 @@ function typeOf({ headers }: FastifyRequest): string {
   return type
 }
 
-/** What is too large by its own word is refused before any of it is read. */
+/** A body that announces more bytes than are taken is refused before any of it is read. */
 function refuseSize({ headers, body }: FastifyRequest, mostBytes: number): void {
   const bytes = Number(headers['content-length'] ?? mostBytes)
   if (body === undefined || bytes === 0)

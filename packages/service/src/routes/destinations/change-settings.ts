@@ -10,7 +10,7 @@ import { refuseForeign, type Touched } from './whose-order.ts'
 
 /** Of a tenant: every instance keeps all of them at hand. */
 const MOST_DESTINATIONS = 1_000
-/** Whoever runs the service can pause and drain however many a tenant has used up. */
+/** An operator can pause and drain more, however many a tenant has used up. */
 const MOST_OF_OPERATORS = 10 * MOST_DESTINATIONS
 
 /** Several orders for one destination at the same moment are likely in an incident, and they seldom exclude each other. */

@@ -13,7 +13,7 @@ async function call(port: number, text = ''): Promise<Socket> {
   return socket
 }
 
-/** Its status; undefined for whoever is hung up on. */
+/** The status of the answer; undefined if the caller is hung up on. */
 async function answerOf(socket: Socket): Promise<string | undefined> {
   const [data = ''] = (await Promise.race([once(socket, 'data'), once(socket, 'end')])) as [data?: Buffer]
   return String(data).split(' ')[1]
@@ -70,7 +70,7 @@ describe('one connection', () => {
   })
 })
 
-describe('an answer that nobody takes', () => {
+describe('an answer that its caller does not take', () => {
   it('ends with its connection', async () => {
     const served = await guarded({ limits: { socketTimeoutMs: 100 } })
     const { operator, port, api } = served

@@ -67,7 +67,7 @@ describe('the admission gate', () => {
   })
 })
 
-/** An API whose store answers no list before it is told to; `begun` counts the lists that it was asked for. */
+/** An API whose store answers lists after `open` only. `begun` counts the lists that the store was asked for. */
 async function slowLists(limits: Partial<ApiLimits>, options: ServeOptions = {}) {
   const clock = virtualClock()
   const store = openMemoryStore({ clock })
@@ -130,7 +130,7 @@ describe('requests under way', () => {
     assert.match(await served.raw(unmeasured), /^HTTP\/1.1 429 [^]*too-many-requests/)
     slow.destroy()
     while ((await post(greedy, 150_000)) === 'too-many-requests');
-    // What was answered counts no more.
+    // A request that was answered counts no more.
     for (let n = 0; n < 10; n++) assert.notEqual(await post(greedy, 800_000), 'too-many-requests')
     assert.equal(await post(greedy, 2_000_000), 'body-too-large')
   })

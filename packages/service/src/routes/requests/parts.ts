@@ -1,6 +1,6 @@
 import { shares } from '@secondwind/resilience/rules'
 
-/** What each has of something that is shared as slots are: nobody takes more than nine times what is then free. */
+/** How much each holder has of something shared. A holder takes no more than nine times the part that is then free. */
 export class Parts {
   readonly #all: number
   readonly #parts = new Map<string, number>()

@@ -3,17 +3,17 @@ import type { Socket } from 'node:net'
 
 type Tell = () => void
 
-/** One ear for each socket, however many requests were sent ahead on it. */
+/** One listener for each socket, however many requests were sent ahead on it. */
 const waiting = new WeakMap<Socket, Set<Tell>>()
 
-/** Whether answers are still to be taken from it. */
+/** Whether it still waits for the answer to an admitted request. */
 export function isServing(socket: Socket): boolean {
   return (waiting.get(socket)?.size ?? 0) > 0
 }
 
 /**
- * Tells once, when an answer has been taken or nobody is there to take it. Behind another answer that is still to come a
- * response has no socket yet, and does not hear that it is gone.
+ * Calls `tell` once, when the answer has been taken or its caller has gone. A response that waits behind another one on its
+ * connection has no socket yet, so it gets no event when the caller goes: the socket is asked as well.
  */
 export function whenTaken({ raw, request }: FastifyReply, tell: Tell): void {
   const { socket } = request.raw
