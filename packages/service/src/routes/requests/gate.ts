@@ -130,17 +130,15 @@ export function openGate(
   })
   return guarded =>
     addRouteHooks(guarded, ({ schema, config }) => {
-      if (accessOf(schema).scope === 'none' || config?.passesGate) return {}
+      if (accessOf(schema).scope === 'none' || config?.passesGate) return undefined
       const leastBytes = config?.leastBytes ?? (isList(schema) ? LIST_BYTES : 0)
-      return {
-        onRequest: (request, reply, done) => {
-          const bytes = Math.max(leastBytes, announcedBytes(request))
-          const entry = gate.enter(holderOf(request.caller), bytes)
-          if (entry === undefined) return done(tooMany(random()))
-          request.entry = entry
-          whenTaken(reply, () => entry.taken())
-          done()
-        },
+      return (request, reply, done) => {
+        const bytes = Math.max(leastBytes, announcedBytes(request))
+        const entry = gate.enter(holderOf(request.caller), bytes)
+        if (entry === undefined) return done(tooMany(random()))
+        request.entry = entry
+        whenTaken(reply, () => entry.taken())
+        done()
       }
     })
 }

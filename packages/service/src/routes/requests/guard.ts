@@ -34,11 +34,9 @@ function guard(api: FastifyInstance, context: Guarded, lookFurther: Look): void 
   const { keys } = context
   addRouteHooks(api, ({ schema }) => {
     const access = accessOf(schema)
-    return {
-      onRequest: (request, reply, done) => {
-        void reply.header('x-request-id', request.id)
-        done(foreign(request, context) ?? authorise(request, access, keys) ?? lookFurther(request))
-      },
+    return (request, reply, done) => {
+      void reply.header('x-request-id', request.id)
+      done(foreign(request, context) ?? authorise(request, access, keys) ?? lookFurther(request))
     }
   })
 }
