@@ -9,7 +9,7 @@ import { duration, exclusionProblems, flagOf, optional, readOptions, text, type 
 import { remoteCommand, type RemoteCall } from '../remote/remote-command.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { submitBatch } from './submit-batch.ts'
-import { holdOf, nextFor, showTask } from './task-page.ts'
+import { explanationOf, nextFor, showTask } from './task-page.ts'
 import { answerOnceSettled, WAIT_OPTION, WAIT_READERS } from './settled.ts'
 
 export const submitCommand: Command = remoteCommand({
@@ -67,11 +67,12 @@ async function submit(call: RemoteCall): Promise<Answer> {
   const { isNew, ...task } = await client.tasks.enqueue(asked)
   if (!isNew) terminal.tell('this request had come before, with this key: it is the same task\n')
   if (waitMs !== undefined) return answerOnceSettled(call, task, { waitMs, isEnough: () => false })
-  const hold = options['json'] === true ? undefined : await holdOf(client, task)
+  const explained = options['json'] === true ? undefined : await explanationOf(client, task)
+  const waits = explained && { waits: explained.explanation }
   return {
     data: task,
-    show: page => showTask(task, clock.now(), page),
-    next: [...new Set([typed('tasks', 'watch', task.taskId), ...nextFor(task, call, hold)])],
+    show: page => showTask({ ...task, ...waits }, clock.now(), page),
+    next: [...new Set([typed('tasks', 'watch', task.taskId), ...nextFor(task, call, explained?.hold)])],
   }
 }
 

@@ -1,4 +1,4 @@
-import type { AttemptEnd, Client, Hold, RetryTask } from '@secondwind/client'
+import type { AttemptEnd, Client, Explanation, Hold, RetryTask } from '@secondwind/client'
 import type { NameOfActor, SayingWho } from '../access/who.ts'
 import { sayBytes } from '../output/say-bytes.ts'
 import { sayWhen } from '../output/say-time.ts'
@@ -141,14 +141,14 @@ export function gatesOf(hold: Hold | undefined): readonly Hold[] {
   return hold === undefined ? [] : [hold, ...(hold.others ?? [])]
 }
 
-/**
- * The gate that holds it now; only a task that waits has one. It decides what to type next. That it is not known is no failure:
- * what was asked for has been done already.
- */
-export async function holdOf(client: Client, { status, taskId }: RetryTask): Promise<Hold | undefined> {
-  if (status !== 'PENDING') return undefined
-  const explained = await client.tasks.explain(taskId).catch(() => undefined)
-  return explained?.hold
+/** Why a task waits, if it does. That it is not known is no failure: what was asked for has been done already. */
+export async function explanationOf(client: Client, task: RetryTask): Promise<Explanation | undefined> {
+  return task.status === 'PENDING' ? client.tasks.explain(task.taskId).catch(() => undefined) : undefined
+}
+
+/** The gate that holds it now; only a task that waits has one. It decides what to type next. */
+export async function holdOf(client: Client, task: RetryTask): Promise<Hold | undefined> {
+  return (await explanationOf(client, task))?.hold
 }
 
 const NEXT: { readonly [status in RetryTask['status']]: readonly string[] } = {

@@ -51,7 +51,7 @@ export interface RetryTask {
   readonly attemptNumber: number
   /** Of a `PENDING` task. */
   readonly nextAttemptAt?: number
-  /** Why it waits, and until when, in a sentence. */
+  /** Why it waits, and until when, in a sentence. Not in the answer to `enqueue`. */
   readonly waits?: string
   /** Why an `EXHAUSTED` task was given up. */
   readonly reason?: GiveUpReason

@@ -63,7 +63,11 @@ export const RETRY_TASK: TSchema = Type.Object(
     status: statusField,
     attemptNumber: Type.Integer({ description: 'Attempts made in this generation.' }),
     nextAttemptAt: Type.Optional(instant('Of a PENDING task.')),
-    waits: Type.Optional(Type.String({ description: 'Why it waits, and until when, in a sentence.' })),
+    waits: Type.Optional(
+      Type.String({
+        description: 'Why it waits, and until when, in a sentence. Not in the answer to the one that handed it over.',
+      }),
+    ),
     reason: Type.Optional(wordOf(GIVE_UP_REASONS, { description: 'Why an EXHAUSTED task was given up.' })),
     heldBy: Type.Optional(wordOf(GATE_REASONS, { description: 'The gate that held it until its deadline.' })),
     heldSince: Type.Optional(instant('Since when that gate held it: since it was due.')),

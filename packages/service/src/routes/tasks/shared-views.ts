@@ -2,8 +2,8 @@ import { nextTurn } from '@secondwind/resilience'
 import type { Dispatching, LaneView } from '../../task/lane-view.ts'
 
 /**
- * What is said of a lane holds for all that are told of it in the same turn of the event loop: the answers to what was kept
- * together, and the tasks of a list, are mostly of a few lanes.
+ * What is said of a lane holds for the whole turn of the event loop. The thousand tasks of a list are mostly of a few lanes, and one
+ * lane may have a queue for each policy, kind and rank: it is looked at once, and not for each task.
  */
 export function sharingViews(dispatching: Dispatching): Dispatching {
   const views = new Map<string, LaneView | undefined>()

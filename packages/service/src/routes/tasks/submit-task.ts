@@ -15,7 +15,7 @@ import { enqueueTasks } from './enqueue-tasks.ts'
 import { taken } from './enqueued.ts'
 import { readTask, type Intake } from './intake.ts'
 import { taskBytes } from './task-bytes.ts'
-import { taskView } from './task-view.ts'
+import { shownTask } from './task-view.ts'
 
 const NOTE =
   'No idempotencyKey was given: the same POST again would make a second task. Its attempts carry the taskId as their key.'
@@ -68,7 +68,7 @@ export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake:
       const newTask = read instanceof Promise ? await read : read
       const [end] = await enqueueTasks([newTask], caller, context)
       const { task, isNew } = taken(end!.task, end!.enqueued, random)
-      const view = taskView(task, context)
+      const view = shownTask(task)
       void reply.header('etag', etagOf(task.version))
       if (!isNew) {
         void reply.header('idempotency-replayed', 'true')

@@ -7,15 +7,21 @@ import type { Task } from '../../task/task.ts'
 import { redactHeaders } from '../answers/redaction.ts'
 import type { ApiContext } from '../context.ts'
 
-/** A task for everybody's eyes: without its body, without secrets, with the sentence that says why it waits. */
+/** A task as it is read, with the sentence that says why it waits. */
 export function taskView(task: Task, context: ApiContext): RetryTask {
+  return shownTask(task, task.state.status === 'PENDING' ? { waits: sentence(task, context) } : {})
+}
+
+/** A task without its body and without secrets. So it is shown to those who hand it over; reading it says why it waits. */
+export function shownTask(task: Task, more: Pick<RetryTask, 'waits'> = {}): RetryTask {
   const { request, progress, state, policy, deadlineAt, metadata, callbackUrl, createdBy, lastAttempt } = task
   return {
     taskId: task.taskId,
     tenant: task.tenant,
     status: state.status,
     attemptNumber: progress.attemptNumber,
-    ...stateView(task, context),
+    ...stateView(task),
+    ...more,
     ...(lastAttempt !== undefined && { lastAttempt }),
     targetUrl: request.targetUrl,
     method: request.method,
@@ -38,11 +44,10 @@ export function taskView(task: Task, context: ApiContext): RetryTask {
   }
 }
 
-function stateView(task: Task, context: ApiContext): Partial<RetryTask> {
-  const { state } = task
+function stateView({ state }: Task): Partial<RetryTask> {
   switch (state.status) {
     case 'PENDING':
-      return { nextAttemptAt: state.nextAttemptAt, waits: sentence(task, context) }
+      return { nextAttemptAt: state.nextAttemptAt }
     case 'IN_FLIGHT':
       return state.lease.cancelRequested ? { cancelRequested: true } : {}
     case 'EXHAUSTED':
