@@ -1,31 +1,27 @@
 import { isSecretName, REDACTED } from '../../secrets.ts'
-import { WordSearch } from './word-search.ts'
 
 /** Shorter ones would blot out common words. */
 const SHORTEST_SECRET = 8
-/** All that a task's headers can hold, whole and by their parts, and as much as signatures need. */
-const MOST_CHARACTERS = 49_152
-/** So many are looked for one by one before all of them are looked for at once. */
-const FEW_HEADS = 8
+/** Most requests have two or three. Each costs a pass through the answer: of an answer to more, nothing is kept. */
+const MOST_SECRETS = 64
+/**
+ * Compared for one answer, about a millisecond. Tenants choose the secrets, and their targets the answers: with `aaaa…` in both, a search
+ * could take a second of the event loop. An echo of a usual secret takes a few hundred.
+ */
+const MOST_COMPARED = 1_000_000
 
 /**
  * Blots out what must not be read in an answer: the secrets that were sent, for some servers repeat what they were asked
  * with. A value counts as a whole and by its parts: of `Bearer abc…` it is the second that opens doors.
  *
- * Text is searched in one pass: neither those who choose the secrets nor those who choose the answer make it long. What
- * was put in place of a secret is not searched again: `redacted` may be a secret, too.
+ * What was put in place of a secret is not searched again: `redacted` may be a secret, too.
  */
 export class Blotter {
   readonly #secrets: readonly string[]
-  readonly #heads: readonly string[]
-  readonly #isBeyond: boolean
-  #search: WordSearch | undefined = undefined
+  #compared = 0
 
   constructor(...sent: readonly { readonly [name: string]: string }[]) {
-    const secrets = secretsOf(sent)
-    this.#secrets = secrets
-    this.#heads = secrets === NONE ? NONE : [...new Set(secrets.map(secret => secret.slice(0, SHORTEST_SECRET)))]
-    this.#isBeyond = secrets.reduce((sum, { length }) => sum + length, 0) > MOST_CHARACTERS
+    this.#secrets = secretsOf(sent)
   }
 
   /** Nothing secret was sent. */
@@ -41,23 +37,51 @@ export class Blotter {
   /** Of a text that `isCut` the beginning of a secret at its end is blotted out, too. */
   text(text: string, isCut: boolean): string {
     if (this.hasNothing || text === '') return text
-    // More than anybody could have sent by way of this service: rather nothing is kept than too much.
-    if (this.#isBeyond) return REDACTED
-    if (!isCut && this.#hasNone(text)) return text
-    this.#search ??= new WordSearch(this.#secrets)
-    let blotted = ''
-    let from = 0
-    for (const { start, end } of this.#search.spansIn(text, isCut)) {
-      blotted += `${text.slice(from, start)}${REDACTED}`
-      from = end
-    }
-    return from === 0 ? text : blotted + text.slice(from)
+    if (this.#secrets.length > MOST_SECRETS) return REDACTED
+    const spans = this.#secrets.flatMap(secret => [
+      ...this.#spansOf(secret, text, isCut),
+      ...(isCut ? shortEnd(secret, text) : []),
+    ])
+    if (this.#compared > MOST_COMPARED) return REDACTED
+    return spans.length === 0 ? text : withoutSpans(text, spans)
   }
 
-  /** Most answers repeat nothing, which their few first letters tell for less than it takes to begin a search. */
-  #hasNone(text: string): boolean {
-    return this.#heads.length <= FEW_HEADS && !this.#heads.some(head => text.includes(head))
+  /** Where the secret stands. Its first letters are looked for, and compared is only what begins with them. */
+  #spansOf(secret: string, text: string, isCut: boolean): Span[] {
+    const spans: Span[] = []
+    const head = secret.slice(0, SHORTEST_SECRET)
+    for (let at = text.indexOf(head); at !== -1; at = text.indexOf(head, at + 1)) {
+      const part = secret.slice(0, text.length - at)
+      if (part.length < secret.length && !isCut) break
+      this.#compared += part.length
+      if (this.#compared > MOST_COMPARED) break
+      if (text.startsWith(part, at)) spans.push({ start: at, end: at + part.length })
+    }
+    return spans
   }
+}
+
+interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** The beginning of the secret at the end of the text, if it is shorter than what is looked for. */
+function shortEnd(secret: string, text: string): Span[] {
+  for (let length = SHORTEST_SECRET - 1; length > 0; length--)
+    if (text.endsWith(secret.slice(0, length))) return [{ start: text.length - length, end: text.length }]
+  return []
+}
+
+/** Secrets that overlap or touch become one mark. */
+function withoutSpans(text: string, spans: readonly Span[]): string {
+  let kept = ''
+  let from = 0
+  for (const { start, end } of spans.toSorted((left, right) => left.start - right.start)) {
+    if (start > from || from === 0) kept += `${text.slice(from, start)}${REDACTED}`
+    from = Math.max(from, end)
+  }
+  return kept + text.slice(from)
 }
 
 function secretsOf(sent: readonly { readonly [name: string]: string }[]): readonly string[] {
