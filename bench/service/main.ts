@@ -18,8 +18,11 @@ import type { World } from './world.ts'
 
 const OURS = new URL('../../packages/service/dist/index.js', import.meta.url)
 const LAP_MS = 300_000
-/** Five million tasks on a slow disk. */
+/** Two million tasks on a slow disk. */
 const PREPARATION_MS = 3_600_000
+
+/** Another checkout to compare with; see lap.ts. */
+const IS_BEFORE_NAMED = process.env['SECONDWIND_BEFORE'] !== undefined
 
 /** What each peer needs to be there. */
 const SERVER_OF: { readonly [contender: string]: 'redis' | 'postgres' } = {
@@ -27,9 +30,6 @@ const SERVER_OF: { readonly [contender: string]: 'redis' | 'postgres' } = {
   'pg-boss': 'postgres',
   'graphile-worker': 'postgres',
 }
-
-/** Heard by every thread of the process, whatever flags the store starts its threads with. */
-const UNSYNCED = { NODE_OPTIONS: `--import ${new URL('unsynced.ts', import.meta.url).href}` }
 
 // Whoever ends us takes the servers along: they go when the process exits.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
@@ -44,7 +44,7 @@ await main({ command: 'npm run bench:service', works: WORKS, roundCount: 5, quic
   const servers = await startServers(options)
   try {
     const world = { folder, startedAt: Date.now(), isQuick: options.isQuick, ...urlsOf(servers) }
-    await prepare(options.works, world)
+    await prepare(options, world)
     await bench(withoutMissing(options, servers), {
       conditions: [describeDisk(folder), ...(options.isQuick ? ['quick: these figures prove nothing'] : [])],
       lap: (work, contender) => inLap(work, contender, world, LAP_MS),
@@ -86,20 +86,23 @@ function urlsOf(servers: Servers): Pick<World, 'redisUrl' | 'postgresUrl'> {
 function withoutMissing(options: Options<ServiceWork>, servers: Servers): Options<ServiceWork> {
   const isThere = (contender: string): boolean => {
     const kind = SERVER_OF[contender]
+    if (contender === 'before') return IS_BEFORE_NAMED
     return kind === undefined || servers.get(kind) !== undefined
   }
   return { ...options, contenders: options.contenders.filter(isThere) }
 }
 
-async function prepare(works: readonly ServiceWork[], world: World): Promise<void> {
+async function prepare({ works, contenders }: Options<ServiceWork>, world: World): Promise<void> {
   for (const work of works) {
     if (work.prepare === undefined) continue
     process.stderr.write(`preparing ${work.id}\n`)
     await inLap(work, 'prepare', world, PREPARATION_MS)
+    const isCompared = work.contenders.includes('before') && contenders.includes('before')
+    if (IS_BEFORE_NAMED && isCompared) await inLap(work, 'prepare before', world, PREPARATION_MS)
   }
 }
 
 function inLap<Result>(work: ServiceWork, contender: string, world: World, timeoutMs: number): Promise<Result> {
   const line = ['--expose-gc', 'lap.ts', work.id, contender, JSON.stringify(world)]
-  return inOwnProcess(line, { cwd: import.meta.dirname, timeoutMs, ...(contender === 'unsynced' && { env: UNSYNCED }) })
+  return inOwnProcess(line, { cwd: import.meta.dirname, timeoutMs })
 }

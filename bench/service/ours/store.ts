@@ -1,19 +1,25 @@
 /** The embedded store, as the service opens it, and what a steward does with it. */
 import { systemClock } from '@secondwind/resilience'
 import { randomUUID } from 'node:crypto'
+import { policyRecord, policyVersionRecord } from '../../../packages/service/dist/policies/policy-records.js'
 import { openSqliteStore } from '../../../packages/service/dist/stores/sqlite/sqlite-store.js'
-import type { TaskStore } from '../../../packages/service/dist/stores/task-store.js'
+import type { Store } from '../../../packages/service/dist/stores/store.js'
 import type { NewTask } from '../../../packages/service/dist/task/accept.js'
 import { partitionOf, queueKey } from '../../../packages/service/dist/task/lane.js'
 import { settle, type Settlement } from '../../../packages/service/dist/task/settle.js'
 import type { ClaimedTask } from '../../../packages/service/dist/task/task.js'
-import { BACKLOG, laneOfUrl, newTask, POLICY, TENANT } from './tasks.ts'
+import { laneOfUrl, POLICY, TENANT } from './tasks.ts'
 
-export type Store = TaskStore
+export type { Store }
 
 export async function openStore(folder: string): Promise<Store> {
   const store = await openSqliteStore({ directory: folder, clock: systemClock })
-  await store.putPolicy({ tenant: TENANT, policyId: POLICY.policyId, document: POLICY.document })
+  const name = { tenant: TENANT, policyId: POLICY.policyId }
+  const document = { ...POLICY.document }
+  await store.write([
+    { ...policyRecord(name), tenant: TENANT, document },
+    { ...policyVersionRecord(name, POLICY.version), tenant: TENANT, document },
+  ])
   return store
 }
 
@@ -24,8 +30,8 @@ const CALLERS = 4
 /** A folder with so many waiting tasks, made anew; one that is there already is left as it is. */
 export async function fill(folder: string, count: number, task: (number: number) => NewTask): Promise<void> {
   const store = await openStore(folder)
-  const { tasks } = await store.counters()
-  let next = tasks.PENDING
+  const { waiting } = await store.beat({ instance: 'bench', largeFrom: { tasks: Infinity, lanes: Infinity } })
+  let next = waiting.tasks.PENDING
   const caller = async (): Promise<void> => {
     while (next < count) {
       const from = next
@@ -42,7 +48,7 @@ export async function fill(folder: string, count: number, task: (number: number)
 
 /** What is not new was counted twice by somebody. */
 export async function addAll(store: Store, tasks: readonly NewTask[]): Promise<void> {
-  const { results } = await store.enqueue(tasks, BACKLOG)
+  const { results } = await store.enqueue(tasks)
   const refused = results.find(({ kind }) => kind !== 'created')
   if (refused !== undefined) throw new Error(`a task was not created: ${refused.kind}`)
 }
@@ -62,8 +68,9 @@ export async function stewardOf(store: Store, url: string): Promise<StewardedQue
   return {
     claim: async count => {
       const asks = [{ lane, queue, count, limit: count }]
-      const answer = await store.claim({ partition, steward, token: randomUUID(), asks })
-      if (answer.kind === 'refused') throw new Error('the partition has another steward')
+      const { answers } = await store.claim([{ partition, steward, token: randomUUID(), asks }])
+      const [answer] = answers
+      if (answer?.kind !== 'claimed') throw new Error('the partition has another steward')
       return answer.tasks
     },
   }
@@ -73,30 +80,4 @@ export async function stewardOf(store: Store, url: string): Promise<StewardedQue
 export function succeed(task: ClaimedTask): Settlement {
   const result = { startedAt: task.dueAt, durationMs: 5, outcome: { kind: 'success' } as const, responseStatus: 200 }
   return settle(task, POLICY.document, result, { now: task.dueAt, roll: 0, expectedCallMs: 5 })
-}
-
-/** So many tasks to one destination, all of which were given up. */
-export async function buryAll(store: Store, url: string, count: number): Promise<void> {
-  const steward = await stewardOf(store, url)
-  for (let buried = 0; buried < count; buried += CHUNK) {
-    const now = Date.now()
-    const size = Math.min(CHUNK, count - buried)
-    await addAll(
-      store,
-      Array.from({ length: size }, () => newTask({ url, now })),
-    )
-    for (let left = size; left > 0;) {
-      const claimed = await steward.claim(left)
-      await store.settle(claimed.map(giveUp))
-      left -= claimed.length
-    }
-  }
-}
-
-/** The settlement of an attempt that failed and was the last. */
-function giveUp(task: ClaimedTask): Settlement {
-  const outcome = { kind: 'failure', fault: 'transient' } as const
-  const result = { startedAt: task.dueAt, durationMs: 5, outcome, responseStatus: 503, errorCode: 'http-503' }
-  const lastTry = { ...POLICY.document, maxAttempts: 1 }
-  return settle(task, lastTry, result, { now: task.dueAt, roll: 0, expectedCallMs: 5 })
 }

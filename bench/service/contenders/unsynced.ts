@@ -1,2 +1,0 @@
-/** Ours again; the runner has taken care that its commits do not wait for the disk. */
-export { open } from './secondwind.ts'
