@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { createClient } from '@secondwind/client'
+import { createClient, type RetryTask } from '@secondwind/client'
 import { DEFAULT_CONFIG, startService } from '@secondwind/service'
 import { describe, it, onTestFinished, vi } from 'vitest'
 import { readPage } from './pages.ts'
@@ -98,10 +98,10 @@ describe('the page on operations', () => {
     const [, audit, tasks] = printed
       .trim()
       .split('\n')
-      .map(text => JSON.parse(text)) as [unknown, { items: { action: string }[] }, { items: { taskId: string }[] }]
+      .map(text => JSON.parse(text)) as [unknown, { items: { action: string }[] }, { items: RetryTask[] }]
     assert.deepEqual([audit.items[0]!.action, audit.items.length], ['destination.pause', 1])
     assert.deepEqual(
-      tasks.items.map(task => task.taskId),
+      tasks.items.filter(({ createdBy }) => createdBy === leaked.keyId).map(task => task.taskId),
       [taskId],
     )
     await assert.rejects(thief.tasks.list().page(), { status: 401 })

@@ -87,7 +87,6 @@ const FILTER_FIELDS: { readonly [field in keyof TaskFilter]-?: check.FieldCheck 
   destination: DESTINATION,
   policyId: POLICY_ID,
   idempotencyKey: IDEMPOTENCY_KEY,
-  createdBy: check.text(100),
   attemptFrom: check.wholeNumber(0, 10_000),
   errorCode: check.text(100),
   createdFrom: INSTANT,

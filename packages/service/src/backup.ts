@@ -18,10 +18,12 @@ import {
 } from 'node:fs'
 import { copyFile, readdir } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { TENANT_NAME } from './access/caller.ts'
+import { nameAt } from './bodies/location.ts'
 import { checkBackup, type BackupReading } from './check-backup.ts'
 import { BODIES_DIRECTORY } from './open-stores.ts'
-import { connect } from './stores/sqlite/file/connection.ts'
-import { DATA_FILE, existingFile, sayingWhy } from './stores/sqlite/file/file.ts'
+import { connect } from './stores/sqlite/connection.ts'
+import { DATA_FILE, existingFile, sayingWhy } from './stores/sqlite/file.ts'
 
 export interface BackupAsk {
   /** The directory of the service. */
@@ -97,9 +99,11 @@ async function copyBodies(from: string, to: string): Promise<void> {
   if (!existsSync(from)) return
   mkdirSync(to, { mode: 0o700 })
   for (const folder of await readdir(from)) {
-    if (!ARRIVED.test(folder)) continue
+    // Uploads on their way lie elsewhere, and are no bodies yet.
+    if (!TENANT.test(folder)) continue
     mkdirSync(join(to, folder), { mode: 0o700 })
     for (const file of await readdir(join(from, folder))) {
+      if (nameAt(`${folder}/${file}`) === undefined) continue
       const copy = join(to, folder, file)
       if (await copyUnlessGone(join(from, folder, file), copy)) keep(copy)
     }
@@ -108,7 +112,7 @@ async function copyBodies(from: string, to: string): Promise<void> {
   keep(to)
 }
 
-const ARRIVED = /^[\da-f]{2}$/
+const TENANT = new RegExp(TENANT_NAME)
 
 async function copyUnlessGone(from: string, to: string): Promise<boolean> {
   try {

@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
 import type { ServiceConfig } from './config.ts'
 import { isLoopback } from './loopback.ts'
 import { StartFailure } from './start-failure.ts'
-import { mayHaveKeys } from './stores/sqlite/file/peek.ts'
+import { mayHaveKeys } from './stores/sqlite/file.ts'
 
 export async function refuseEarly(config: ServiceConfig, isDevelopment: boolean): Promise<void> {
   refuseFile(config)

@@ -1,22 +1,21 @@
 /** A look at a copy of a data directory: nothing is sent, nothing is written, and it may be as old as it likes. */
+import { strict as assert } from 'node:assert'
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DamagedBodyError, intact } from './bodies/intact.ts'
+import { nameAt } from './bodies/location.ts'
 import { BODIES_DIRECTORY } from './open-stores.ts'
-import { connect, type Connection } from './stores/sqlite/file/connection.ts'
-import { DATA_FILE, existingFile, refuseForeign, sayingWhy } from './stores/sqlite/file/file.ts'
-import { numberOf } from './stores/sqlite/file/migrate.ts'
-import { FORMAT } from './stores/sqlite/file/migrations.ts'
-import { StoreUnavailableError } from './stores/task-store.ts'
+import { connect, named, type Connection } from './stores/sqlite/connection.ts'
+import { DATA_FILE, existingFile, numberOf, refuseForeign, sayingWhy } from './stores/sqlite/file.ts'
+import { StoreUnavailableError } from './stores/store.ts'
 import { TASK_STATUSES, type StoredBody, type TaskStatus } from './task/task.ts'
 
 export interface BackupReading {
   /** The last instant that was written in it. */
   readonly lastAt: number
   readonly tasks: { readonly [status in TaskStatus]: number }
-  /** Of the file, and the newest that this version knows: an older one is brought to it by the first start, a newer one refused. */
+  /** Of the file: a file of another format is refused. */
   readonly format: number
-  readonly knownFormat: number
   readonly dataBytes: number
   /** Bodies that tasks need and that lie beside the file, and how many of those are not there, or are not what was put. */
   readonly bodies: {
@@ -37,10 +36,7 @@ export interface UnsoundBody {
 /** More than that are counted, and mended by a whole directory that is put back. */
 const MOST_NAMED = 100
 
-/** Tables of before have no bodies to look for. */
-const FIRST_FORMAT_WITH_BODIES = 6
-
-/** Whoever copies over it at this moment is done soon. */
+/** Another program that copies over it at this moment is done soon. */
 const BUSY_TIMEOUT_MS = 2_000
 
 /** Throws a `StoreUnavailableError` for what is no copy, or a damaged one. */
@@ -60,7 +56,7 @@ export async function checkBackup(directory: string): Promise<BackupReading> {
 }
 
 function refuseDamaged(connection: Connection): void {
-  const [found] = connection.row<[string]>('pragma integrity_check')()!
+  const [found] = connection.row<[string]>('pragma integrity_check')() ?? []
   if (found !== 'ok') throw new StoreUnavailableError('store-corrupt', `the copy is damaged: ${found}`)
 }
 
@@ -71,23 +67,23 @@ interface FileReading extends Omit<BackupReading, 'bodies'> {
 type NeededBody = StoredBody & { readonly tenant: string; readonly location: string }
 
 function readingOf(connection: Connection, directory: string): FileReading {
-  const format = numberOf(connection, 'pragma user_version')
-  const columns = TASK_STATUSES.map(status => status.toLowerCase())
-  const [lastAt, ...counts] = connection.row<number[]>(`select last_at, ${columns.join(', ')} from store`)()!
+  const sums = TASK_STATUSES.map(status => `coalesce(sum(${status.toLowerCase()}), 0) as ${status}`)
+  const [tasks] = connection.objects<BackupReading['tasks']>(`select ${sums.join(', ')} from lane`)()
+  assert(tasks !== undefined, 'a sum is one row')
+  const lastAt = numberOf(connection, 'select last_at from store')
   return {
-    lastAt: lastAt!,
-    tasks: Object.fromEntries(TASK_STATUSES.map((status, at) => [status, counts[at]])) as BackupReading['tasks'],
-    format,
-    knownFormat: FORMAT,
+    lastAt,
+    tasks,
+    format: numberOf(connection, 'pragma user_version'),
     dataBytes: statSync(join(directory, DATA_FILE)).size,
-    needed: format < FIRST_FORMAT_WITH_BODIES ? [] : neededBodies(connection),
+    needed: neededBodies(connection, lastAt),
   }
 }
 
-function neededBodies(connection: Connection): readonly NeededBody[] {
-  return connection
-    .rows<[string, string, number, string]>('select tenant, body_ref, size_bytes, location from body where uses > 0')()
-    .map(([tenant, bodyRef, sizeBytes, location]) => ({ tenant, bodyRef, sizeBytes, location }))
+/** Other bodies may be swept at any time. */
+function neededBodies(connection: Connection, at: number): readonly NeededBody[] {
+  const columns = named('tenant, body_ref, size_bytes, location')
+  return connection.objects<NeededBody>(`select ${columns} from body where needed_until > ?`)(at)
 }
 
 /** One after the other, and piece by piece: a body may be larger than memory. */
@@ -95,8 +91,11 @@ async function checkBodies(needed: readonly NeededBody[], directory: string): Pr
   const found = { missing: 0, damaged: 0 }
   const unsound: UnsoundBody[] = []
   for (const body of needed) {
+    // A location that is not of this body could lead anywhere: the copy was changed.
+    const name = nameAt(body.location)
+    const isOwn = name?.tenant === body.tenant && name.bodyRef === body.bodyRef
     const path = join(directory, body.location)
-    const is = !existsSync(path) ? 'missing' : (await isIntact(path, body)) ? undefined : 'damaged'
+    const is = !isOwn || !existsSync(path) ? 'missing' : (await isIntact(path, body)) ? undefined : 'damaged'
     if (is === undefined) continue
     found[is]++
     if (unsound.length < MOST_NAMED) unsound.push({ tenant: body.tenant, bodyRef: body.bodyRef, is })

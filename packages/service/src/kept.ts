@@ -1,4 +1,4 @@
-import type { StoreUnavailableError, TaskStore } from './stores/task-store.ts'
+import type { Store, StoreUnavailableError } from './stores/store.ts'
 
 /** What became of what the service kept, once it has stopped. */
 export type Kept =
@@ -8,10 +8,10 @@ export type Kept =
   /** The store has a problem that outlasts the process. */
   | { readonly kind: 'in-doubt'; readonly code: StoreUnavailableError['code']; readonly problem: string }
 
-/** Asked when nothing is written any more, and right before the store is closed: then nobody knows. */
-export async function keptBy(store: TaskStore): Promise<Kept> {
+/** Asked when nothing is written any more, right before the store is closed: afterwards it cannot be asked. */
+export async function keptBy(store: Pick<Store, 'durability' | 'beat' | 'health'>): Promise<Kept> {
   if (store.durability === 'none') {
-    const { tasks } = await store.counters()
+    const { tasks } = (await store.beat({ instance: 'stop', largeFrom: { tasks: Infinity, lanes: Infinity } })).waiting
     return { kind: 'nothing', unfinished: tasks.PENDING + tasks.IN_FLIGHT }
   }
   const { problem, lasting } = await store.health()

@@ -6,18 +6,17 @@ import { openDirectoryBodies } from './bodies/directory/directory-bodies.ts'
 import { openMemoryBodies } from './bodies/memory/memory-bodies.ts'
 import type { ServiceConfig } from './config.ts'
 import { StartFailure } from './start-failure.ts'
-import { openMemoryStore } from './stores/memory/memory-store.ts'
-import { writeHolder } from './stores/sqlite/file/holder.ts'
-import { FORMAT } from './stores/sqlite/file/migrations.ts'
-import { openSqliteStore } from './stores/sqlite/sqlite-store.ts'
+import { writeHolder } from './stores/sqlite/holder.ts'
+import { FORMAT } from './stores/sqlite/schema.ts'
+import { openMemoryStore, openSqliteStore } from './stores/sqlite/sqlite-store.ts'
 import { uptimeMs } from './stores/store-clock.ts'
-import { StoreUnavailableError, type TaskStore } from './stores/task-store.ts'
+import { StoreUnavailableError, type Store } from './stores/store.ts'
 import { DiskFloor, spaceAt } from './upkeep/disk-floor.ts'
 
 /** Beside the data file. */
 export const BODIES_DIRECTORY = 'bodies'
 
-export async function openStore(config: ServiceConfig): Promise<TaskStore> {
+export async function openStore(config: ServiceConfig): Promise<Store> {
   if (config.store === 'memory') return openMemoryStore({ clock: systemClock, bootMs: uptimeMs })
   try {
     return await openSqliteStore({ directory: config.data })
@@ -31,7 +30,7 @@ export async function openStore(config: ServiceConfig): Promise<TaskStore> {
 /** Beside the store's own file, so that one directory is all there is. */
 export async function openBodies(
   { store: kind, data }: ServiceConfig,
-  store: TaskStore,
+  store: Store,
   floor: DiskFloor | undefined,
 ): Promise<BodyStore> {
   if (kind === 'memory') return openMemoryBodies({ clock: systemClock })

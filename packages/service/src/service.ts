@@ -5,7 +5,6 @@ import { randomUUID } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { DEFAULT_TENANT } from './access/caller.ts'
-import { seedDefaultPolicy } from './access/default-policy.ts'
 import { KeyRing } from './access/key-ring.ts'
 import { SigningSecrets } from './access/signing-secrets.ts'
 import { listenFailure, refuseEarly, refuseTooOpen } from './before-opening.ts'
@@ -13,8 +12,11 @@ import { CallbackRunner } from './callbacks/callback-runner.ts'
 import type { ServiceConfig } from './config.ts'
 import { mostDescriptors, targetSocketsWithin } from './descriptors.ts'
 import { createDispatcher } from './dispatch/dispatcher.ts'
+import { Backlog } from './intake/backlog.ts'
 import { keptBy, type Kept } from './kept.ts'
 import { announce, diskFloorOf, formatOf, openBodies, openStore, sayStore } from './open-stores.ts'
+import { seedDefaultPolicy } from './policies/default-policy.ts'
+import { PolicyBook } from './policies/policy-book.ts'
 import { addPracticeEndpoints } from './practice/practice.ts'
 import { ReplayRunner } from './replays/replay-runner.ts'
 import { createApi } from './routes/api.ts'
@@ -22,7 +24,7 @@ import type { Health } from './routes/context.ts'
 import { limitsOf } from './limits.ts'
 import { isLoopback } from './loopback.ts'
 import { saySkew } from './stores/store-clock.ts'
-import type { TaskStore } from './stores/task-store.ts'
+import type { Store } from './stores/store.ts'
 import { LOOPBACK_RULES, parseAllowTarget } from './targets/allow-target.ts'
 import { checkTarget } from './targets/guard.ts'
 import { createHttpTarget } from './targets/http/http-target.ts'
@@ -86,6 +88,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const bodies = await openBodies(config, store, floor)
   await seedDefaultPolicy(store, DEFAULT_TENANT)
   const now = (): number => dispatcher.now()
+  const policies = new PolicyBook(store, clock)
+  const backlog = new Backlog(limits.backlog, lane => dispatcher.isServing(lane))
+  // The first task is judged by what waits already.
+  backlog.heard((await store.beat({ instance, largeFrom: backlog.largeFrom })).waiting)
   const keys = new KeyRing({ store, now, ...(config.adminKey !== undefined && { adminKey: config.adminKey }) })
   const secrets = new SigningSecrets(store, now)
   const load = (): Promise<unknown> => Promise.all([keys.load(), secrets.load()])
@@ -105,7 +111,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const target = createHttpTarget({ rules, connections: concurrency, sockets })
   const lag = watchLoopLag(clock)
   const metrics = createServiceMetrics({
-    read: () => readService(store, dispatcher, lag),
+    read: () => readService({ store, backlog, dispatcher, lag }),
     ...(options.lostLogLines && { lostLogLines: options.lostLogLines }),
   })
   const live = {
@@ -115,6 +121,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const listeners: DispatchEvents[] = [metrics.events, liveEvents(live), ...(options.events ? [options.events] : [])]
   const dispatcher = createDispatcher({
     store,
+    policies,
+    largeFrom: backlog.largeFrom,
+    onWaiting: waiting => backlog.heard(waiting),
     target,
     bodies,
     clock,
@@ -127,10 +136,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   })
   const callbacks = new CallbackRunner({
     store,
+    policies,
+    backlog,
+    partitions: () => dispatcher.partitions(),
     clock,
     now,
     random: systemRandom,
-    backlog: limits.backlog,
     onProblem: error => api.log.warn({ error }, 'a callback could not be made; it is tried again'),
   })
   const replayTidings = new ReplayTidings(live.stream, now)
@@ -139,7 +150,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     clock,
     now,
     serves: partition => dispatcher.serves(partition),
-    backlog: limits.backlog,
+    policies,
+    backlog,
     onMoved: count => metrics.replaysMoved(count),
     onChanged: (stored, counts) => replayTidings.changed(stored, counts),
     onProblem: error => api.log.warn({ error }, 'a replay could not go on; it is tried again'),
@@ -151,6 +163,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   dispatcher.orders.onRead(reload)
   const api = createApi({
     store,
+    policies,
+    backlog,
     bodies,
     ...(floor && { floor }),
     dispatching: dispatcher,
@@ -253,7 +267,7 @@ async function listen(api: FastifyInstance, config: ServiceConfig, giveUp: () =>
   }
 }
 
-async function healthOf(store: TaskStore, floor: DiskFloor | undefined): Promise<Health> {
+async function healthOf(store: Pick<Store, 'health'>, floor: DiskFloor | undefined): Promise<Health> {
   try {
     const { problem = await floor?.problem(), clockSkewMs } = await store.health()
     return { problems: problem === undefined ? [] : [problem], clockSkewMs }

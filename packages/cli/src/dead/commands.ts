@@ -89,7 +89,7 @@ function causeTable(causes: readonly Cause[], { clock, tenant }: RemoteCall): Ta
 
 const listCommand: Command = remoteCommand({
   path: ['dead', 'list'],
-  summary: 'dead letters one by one, the newest first',
+  summary: 'dead letters one by one, the latest death first',
   options: [CAUSE_OPTION, DESTINATION_OPTION, ...LIST_OPTIONS],
   examples: ['dead list', 'dead list --destination https://api.pay.example --ids'],
   run: call => {

@@ -82,6 +82,7 @@ const NEXT: { readonly [code in ServiceErrorCode]: Lines } = {
   'bad-json': help,
   'bad-http': help,
   'invalid-cursor': help,
+  'no-index': help,
   'method-not-allowed': help,
   'not-acceptable': help,
   'url-too-long': help,

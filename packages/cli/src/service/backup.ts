@@ -81,11 +81,11 @@ async function check({ args }: Call): Promise<Answer> {
 }
 
 function answerOf(directory: string, reading: BackupReading): Answer {
-  const { tasks, lastAt, format, knownFormat, dataBytes, bodies } = reading
+  const { tasks, lastAt, format, dataBytes, bodies } = reading
   const lines = [
     ...Object.entries(tasks).map(([status, count]) => [status, String(count)]),
     ['bodies', `${bodies.needed}${sayLack('missing', bodies.missing)}${sayLack('damaged', bodies.damaged)}`],
-    ['format', `${format}${sayFormat(format, knownFormat)}`],
+    ['format', String(format)],
     ['size', `${sayBytes(dataBytes)}, bodies apart`],
   ] as const
   return {
@@ -102,8 +102,8 @@ function answerOf(directory: string, reading: BackupReading): Answer {
   }
 }
 
-function isWhole({ bodies, format, knownFormat }: BackupReading): boolean {
-  return bodies.missing + bodies.damaged === 0 && format <= knownFormat
+function isWhole({ bodies }: BackupReading): boolean {
+  return bodies.missing + bodies.damaged === 0
 }
 
 function sayWhole(reading: BackupReading): string {
@@ -131,11 +131,6 @@ const LABEL_WIDTH = 11
 
 function sayLack(what: string, count: number): string {
   return count === 0 ? '' : `, ${count} ${what}`
-}
-
-function sayFormat(format: number, known: number): string {
-  if (format > known) return `, which only a newer version reads; this one knows ${known}`
-  return format < known ? `, which the first start brings to ${known}` : ''
 }
 
 interface Told {

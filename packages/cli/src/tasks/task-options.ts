@@ -16,7 +16,6 @@ export const FILTER_OPTIONS: readonly Option[] = [
   { flag: '--status <status>', say: 'in this status', choices: STATUSES },
   { flag: '--attempt-from <number>', say: 'with at least so many attempts made' },
   { flag: '--idempotency-key <key>', say: 'the one that has this key' },
-  { flag: '--created-by <keyId>', say: 'that were brought with this API key' },
   ...WHICH_OPTIONS,
 ]
 
@@ -26,7 +25,6 @@ export function readFilter(options: GivenOptions, now: number, beside: readonly 
     status: optional(oneOf(...STATUSES)),
     attemptFrom: optional(wholeNumber(0, 10_000)),
     idempotencyKey: optional(text()),
-    createdBy: optional(text()),
     ...whichReaders(now),
   }
   return given(readOptions(options, readers, beside))

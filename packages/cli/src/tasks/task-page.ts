@@ -24,7 +24,7 @@ export function showTask(task: RetryTask, now: number, page: Page, nameOf: NameO
 }
 
 function factsOf(task: RetryTask, { now, nameOf }: SayingWho): readonly (readonly [string, string])[] {
-  const { attemptNumber, generation, nextAttemptAt, endedAt, lastAttempt, metadata } = task
+  const { attemptNumber, generation, nextAttemptAt, endedAt, lastAttempt, metadata, bodyBytes, bodyRef } = task
   const replayed = generation === 1 ? '' : `, in generation ${generation}`
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['attempts', `${attemptNumber}${replayed}`],
@@ -38,7 +38,10 @@ function factsOf(task: RetryTask, { now, nameOf }: SayingWho): readonly (readonl
     ['created by', task.createdBy === undefined ? undefined : nameOf(task.createdBy)],
     ['policy', `${task.policyId}@${task.policyVersion}`],
     ['key', task.idempotencyKey],
-    ['body', `${sayBytes(task.bodyBytes)}${task.bodyRef === undefined ? '' : `, ${task.bodyRef}`}`],
+    [
+      'body',
+      bodyBytes === undefined ? undefined : `${sayBytes(bodyBytes)}${bodyRef === undefined ? '' : `, ${bodyRef}`}`,
+    ],
     ['callback', task.callbackUrl],
     ...Object.entries(task.headers).map(([name, value]) => ['header', `${name}: ${value}`] as const),
     ...Object.entries(metadata ?? {}).map(([name, value]) => ['metadata', `${name}=${value}`] as const),

@@ -23,6 +23,7 @@ export type ProblemCode =
   | 'bad-json'
   | 'bad-http'
   | 'invalid-cursor'
+  | 'no-index'
   | 'foreign-host'
   | 'foreign-origin'
   | 'route-not-found'

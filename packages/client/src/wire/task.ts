@@ -66,7 +66,8 @@ export interface RetryTask {
   readonly targetUrl: string
   readonly method: string
   readonly headers: TextByName
-  readonly bodyBytes: number
+  /** Absent in lists, except of a body that is kept apart. */
+  readonly bodyBytes?: number
   /** Of a body that is kept apart: one that was uploaded, or is large. */
   readonly bodyRef?: string
   /** The origin of `targetUrl`, without a dot at the end of its host. */
@@ -183,8 +184,6 @@ export interface TaskFilter {
   readonly policyId?: string
   /** The one task that has this key. */
   readonly idempotencyKey?: string
-  /** The id of the key that brought them. */
-  readonly createdBy?: string
   /** At least so many attempts made. */
   readonly attemptFrom?: number
   /** Of the newest attempt. */

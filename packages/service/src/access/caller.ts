@@ -1,19 +1,19 @@
 import { EVERY_TENANT } from '../task/lane.ts'
 
-/** Whoever asks something of the service, and what it may ask for. */
+/** The sender of a request, and what it may ask for. */
 export interface Caller {
   /** The id of its key, `admin` for the key that the service was started with, `local` where it has no keys. */
   readonly actor: string
-  /** For whom it hands over tasks and policies; whose it sees, unless those of all. */
+  /** Its tasks and policies are this tenant's. It sees those of this tenant, or, if it is for all, of every tenant. */
   readonly tenant: string
-  /** Runs the service: may act for any tenant, and sees what belongs to none. */
+  /** It runs the service: it may act for any tenant, and sees records that belong to none. */
   readonly isOperator: boolean
-  /** An operator who names no tenant: what it orders holds for every one, and it sees what every one has. */
+  /** An operator that names no tenant: its orders hold for every tenant, and it sees all of them. */
   readonly isForAll: boolean
   readonly scopes: ReadonlySet<Scope>
-  /** The hash of the secret that it came with: a key has two during a rotation. */
+  /** The hash of the secret that it sent: a key has two during a rotation. */
   readonly secretHash?: string
-  /** From then on what it came with is refused. */
+  /** From then on its secret is refused. */
   readonly expiresAt?: number
 }
 
@@ -21,32 +21,32 @@ export type Scope = (typeof SCOPES)[number]
 
 export const SCOPES = [
   'enqueue', // hand over tasks and bodies
-  'read', // tasks, attempts, policies, destinations: all but what was sent and answered
-  'read-bodies', // that, too
+  'read', // tasks, attempts, policies, destinations: all but the bodies of requests and answers
+  'read-bodies', // these, too
   'operate', // cancel, replay, pause, switch off
   'admin', // policies, keys, secrets; and everything above
 ] as const
 
-/** The tenant of those who have no keys, and of what was there before there were any. */
+/** The tenant of callers without keys. It is always there. */
 export const DEFAULT_TENANT = 'default'
 
-/** Letters that every header, file and SQL dialect takes as they are; no space, for names of lanes are parted by one. */
+/** Letters that every header, file and SQL dialect takes as they are. No space, because one separates the parts of a lane's name. */
 export const TENANT_NAME = '^[a-z0-9][a-z0-9-]{0,62}$'
 
 const EVERY_SCOPE: ReadonlySet<Scope> = new Set(SCOPES)
 
-/** Without keys whoever reaches this machine's own interface may do everything. */
+/** Without keys every caller on this machine's own interface may do everything. */
 export const LOCAL_CALLER: Caller = operator('local')
 
-/** Whoever has the key that the service was started with. */
+/** The caller with the key that the service was started with. */
 export const ADMIN_CALLER: Caller = operator('admin')
 
-/** Whose things somebody reads: one tenant's, or, for an operator who names none, everybody's. */
+/** The tenant whose records a caller reads; none for an operator that names no tenant and reads all. */
 export function seenBy({ tenant, isForAll }: Pick<Caller, 'tenant' | 'isForAll'>): { readonly tenant?: string } {
   return isForAll ? {} : { tenant }
 }
 
-/** Under whose name it is kept what somebody orders. */
+/** The tenant of the records that a caller writes. */
 export function ownerOf({ tenant, isForAll }: Pick<Caller, 'tenant' | 'isForAll'>): string {
   return isForAll ? EVERY_TENANT : tenant
 }

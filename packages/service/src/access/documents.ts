@@ -1,13 +1,20 @@
-/** What is kept of keys and secrets: the documents of their records. */
+/** The documents of the records of keys and secrets. */
+import type { RecordName } from '../stores/store.ts'
 import type { Scope } from './caller.ts'
+
+/**
+ * Written along whenever a key of an operator is revoked. Of two operators that revoke each other at the same moment, in
+ * whatever instances, the second write conflicts, and its caller looks again at the keys that are left.
+ */
+export const OPERATORS: RecordName = { kind: 'access', id: 'operators' }
 
 export interface KeyDocument {
   readonly name?: string
   readonly scopes: readonly Scope[]
   readonly createdBy: string
-  /** It is refused from then on. */
+  /** From then on it is refused. */
   readonly expiresAt?: number
-  /** The newest first. During a rotation the one before is taken as well, until its end. */
+  /** The newest first. During a rotation the previous one is good as well, until its end. */
   readonly hashes: readonly KeyHash[]
 }
 
@@ -17,12 +24,10 @@ export interface KeyHash {
 }
 
 export interface SecretDocument {
-  /** What it signs, in a word: there is one for each. Older ones have none. */
-  readonly name?: string
-  /** Left out: for every destination of its tenant that has none of its own. */
+  /** Left out: it signs for every destination of its tenant that has no secret of its own. */
   readonly destination?: string
   readonly createdBy: string
-  /** The newest first. During a rotation deliveries are signed with the one before as well, until its end. */
+  /** The newest first. During a rotation deliveries are signed with the previous one as well, until its end. */
   readonly secrets: readonly SigningSecret[]
 }
 
@@ -32,7 +37,9 @@ export interface SigningSecret {
   readonly until?: number
 }
 
-/** How many of each may be there: nothing that comes from outside grows without a bound. */
+/** Nothing that comes from outside grows without a bound. */
 export const MOST_TENANTS = 10_000
+/** Of a tenant, and of operators. */
 export const MOST_KEYS = 1_000
+/** Of a tenant. */
 export const MOST_SECRETS = 1_000

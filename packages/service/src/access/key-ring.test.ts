@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'vitest'
 import { virtualClock } from '@secondwind/resilience/testing'
-import { openMemoryStore } from '../stores/memory/memory-store.ts'
+import { openMemoryStore } from '../stores/sqlite/sqlite-store.ts'
 import { EVERY_TENANT } from '../task/lane.ts'
 import { SCOPES, type Scope } from './caller.ts'
 import type { KeyDocument } from './documents.ts'
 import { KeyRing } from './key-ring.ts'
 import { hashOf, newKeyText, readKey, writeKey } from './key-text.ts'
+
+const LINE = { tenant: 'acme', actor: 'local', action: 'key.revoke', subject: 'a key' }
 
 function setting(adminKey?: string) {
   const clock = virtualClock()
@@ -16,7 +18,7 @@ function setting(adminKey?: string) {
   const add = async (tenant: string, scopes: readonly Scope[], changes: Partial<KeyDocument> = {}) => {
     const text = newKeyText(randomBytes)
     const document = { scopes, createdBy: 'local', hashes: [{ hash: hashOf(text.secret) }], ...changes }
-    await store.writeRecord({ kind: 'key', id: text.keyId, tenant, document, ifVersion: 0 })
+    await store.write([{ kind: 'key', id: text.keyId, tenant, document, ifVersion: 0 }])
     await ring.load()
     return text
   }
@@ -36,7 +38,7 @@ describe('a ring of keys', () => {
     const ring = new KeyRing({ store: { ...store, records }, now: () => clock.now() })
     const earlier = ring.load()
     while (held.length === 0) await Promise.resolve()
-    await store.writeRecord({ kind: 'key', id, tenant: 'acme', document: null, ifVersion: 1 })
+    await store.write([{ kind: 'key', id, tenant: 'acme', document: null, ifVersion: 1 }])
     const later = ring.load()
     held[0]!()
     await Promise.all([earlier, later])
@@ -115,7 +117,7 @@ describe('a ring of keys', () => {
     const caller = ring.callerWith(writeKey(text))!
     const hashes = [{ hash: hashOf('new') }, { hash: hashOf(text.secret), until: clock.now() }]
     const document = { scopes: ['read'], createdBy: 'local', hashes }
-    await store.writeRecord({ kind: 'key', id: text.keyId, tenant: 'acme', document, ifVersion: 1 })
+    await store.write([{ kind: 'key', id: text.keyId, tenant: 'acme', document, ifVersion: 1 }])
     await ring.load()
     assert.equal(ring.isStillGood(caller), false)
   })
@@ -123,7 +125,7 @@ describe('a ring of keys', () => {
   it('stays in force when the last key is gone: the door does not open by itself', async () => {
     const { ring, add, store } = setting()
     const { keyId: id } = await add('acme', ['read'])
-    await store.writeRecord({ kind: 'key', id, tenant: 'acme', document: null, ifVersion: 1 })
+    await store.write([{ kind: 'key', id, tenant: 'acme', document: null, ifVersion: 1 }])
     await ring.load()
     assert.equal(ring.isInForce, true)
   })
@@ -134,7 +136,7 @@ describe('a ring of keys', () => {
     await add(EVERY_TENANT, ['admin'])
     const caller = ring.callerWith(writeKey(text))!
     assert.equal(ring.isStillGood(caller), true)
-    await store.writeRecord({ kind: 'key', id: text.keyId, tenant: 'acme', document: null, ifVersion: 1 })
+    await store.write([{ kind: 'key', id: text.keyId, tenant: 'acme', document: null, ifVersion: 1 }])
     await ring.load()
     assert.equal(ring.isStillGood(caller), false)
   })
@@ -148,13 +150,13 @@ describe('a key that is written', () => {
     const fresh = { ...newKeyText(randomBytes), keyId: id }
     const rotated = { scopes: ['admin'], createdBy: 'local', hashes: [{ hash: hashOf(fresh.secret) }] }
     const write = async (document: typeof rotated | null, ifVersion: number): Promise<string> =>
-      (await ring.write({ kind: 'key', id, tenant: 'acme', document, ifVersion })).kind
+      (await ring.write([{ kind: 'key', id, tenant: 'acme', document, ifVersion }], LINE)).kind
     assert.equal(await write(rotated, 7), 'conflict')
     assert.equal(ring.callerWith(token)?.actor, id)
     assert.equal(await write(rotated, 1), 'written')
     assert.equal(ring.callerWith(token), undefined)
     assert.equal(ring.callerWith(writeKey(fresh))?.actor, id)
-    assert.equal(await write(null, 2), 'removed')
+    assert.equal(await write(null, 2), 'written')
     assert.equal(ring.callerWith(writeKey(fresh)), undefined)
   })
 
@@ -170,7 +172,7 @@ describe('a key that is written', () => {
     await ring.load()
     isAway = true
     const gone = { kind: 'key', id: text.keyId, tenant: 'acme', document: null, ifVersion: 1 } as const
-    await assert.rejects(ring.write(gone), { message: 'away' })
+    await assert.rejects(ring.write([gone], LINE), { message: 'away' })
     isAway = false
     await ring.load()
     assert.equal(ring.callerWith(writeKey(text)), undefined)

@@ -1,28 +1,22 @@
 /**
  * Who may come in.
  *
- *  1. As soon as there is one key, every request needs one, as long as the process lives: neither a key that has expired nor
- *     the last one that was revoked opens the door.
+ *  1. As soon as there is one key, every request needs one, as long as the process lives. The door does not open when the
+ *     last key expires or is revoked.
  *  2. All keys are at hand: a request costs one hash, and a stranger's guess never reaches the store.
- *  3. A key is written here and read anew before its writer is answered: a text that the write has ended opens nothing from
- *     then on. Other instances read it at their next beat. A request that was let in before is served.
+ *  3. A key is written here, and all keys are read again before the caller is answered: from then on a text that the write
+ *     has ended opens nothing. Other instances read the keys at their next beat. A request that was let in before is served.
  */
-import {
-  documentOf,
-  type OperatorRecord,
-  type OperatorStore,
-  type WriteRecord,
-  type WrittenRecord,
-} from '../stores/task-store.ts'
-import { ADMIN_CALLER, DEFAULT_TENANT, scopesOf, type Caller } from './caller.ts'
-import { everyRecord } from '../stores/every-record.ts'
+import { everyRecord } from '../stores/record-pages.ts'
 import { Rereading } from '../stores/rereading.ts'
+import { documentOf, type AuditLine, type RecordStore, type RecordWrite, type StoredRecord } from '../stores/store.ts'
 import { EVERY_TENANT } from '../task/lane.ts'
+import { ADMIN_CALLER, DEFAULT_TENANT, scopesOf, type Caller } from './caller.ts'
 import type { KeyDocument } from './documents.ts'
 import { hashOf, isSameHash, readKey } from './key-text.ts'
 
 interface KeyRingOptions {
-  readonly store: Pick<OperatorStore, 'records' | 'writeRecord'>
+  readonly store: Pick<RecordStore, 'records' | 'write'>
   readonly now: () => number
   /** The key that the service was started with. */
   readonly adminKey?: string
@@ -40,8 +34,6 @@ export class KeyRing {
   #tenants: ReadonlySet<string> = new Set()
   #hasHadKeys = false
   readonly #reading = new Rereading(() => this.#readAll())
-  /** Ends with the change that came last. */
-  #lastTurn: Promise<unknown> = Promise.resolve()
 
   constructor(options: KeyRingOptions) {
     this.#options = options
@@ -57,34 +49,23 @@ export class KeyRing {
     return this.#reading.anew()
   }
 
-  /** Makes, changes or removes a key. */
-  async write(key: WriteRecord): Promise<WrittenRecord> {
-    const written = await this.#options.store.writeRecord(key)
-    if (written.kind === 'written' || written.kind === 'removed') await this.load()
+  /** Makes, changes or removes a key, with the records that belong to the same write. */
+  async write(writes: readonly RecordWrite[], audit: AuditLine): ReturnType<RecordStore['write']> {
+    const written = await this.#options.store.write(writes, audit)
+    if (written.kind === 'written') await this.load()
     return written
-  }
-
-  /**
-   * One change after the other, for changes that look at more keys than they write: of two operators that revoke each other
-   * the second finds that it is the last. One process has all keys of a SQLite file. A store that several instances share
-   * needs more: a record that each of these changes writes along.
-   */
-  inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
-    const turn = this.#lastTurn.then(change)
-    this.#lastTurn = turn.catch(() => undefined)
-    return turn
   }
 
   hasTenant(tenant: string): boolean {
     return tenant === DEFAULT_TENANT || this.#tenants.has(tenant)
   }
 
-  /** All there are, the one that was always there first. */
+  /** All of them. The default tenant, which is always there, comes first. */
   tenants(): readonly string[] {
     return [DEFAULT_TENANT, ...this.#tenants]
   }
 
-  /** Whose key it is; undefined when it is none, or none any more. */
+  /** The caller that has this key; undefined when the text is no key, or no longer one. */
   callerWith(token: string): Caller | undefined {
     if (this.#adminHash !== undefined && isSameHash(hashOf(token), this.#adminHash)) return ADMIN_CALLER
     const text = readKey(token)
@@ -105,7 +86,7 @@ export class KeyRing {
     return key !== undefined && this.#options.now() < endOf(key.document, hash => hash === secretHash)
   }
 
-  /** Whether an operator could still manage keys, for good, if this key were gone. To be asked and acted on within one turn. */
+  /** Whether an operator could still make keys, and for good, if this key were gone. */
   hasOtherAdmin(keyId: string): boolean {
     if (this.#adminHash !== undefined) return true
     return [...this.#keys].some(
@@ -130,7 +111,7 @@ function endOf({ hashes, expiresAt = Infinity }: KeyDocument, isGiven: (hash: st
   return Math.min(end, expiresAt)
 }
 
-function keyOf(record: OperatorRecord): KnownKey {
+function keyOf(record: StoredRecord): KnownKey {
   const { id, tenant } = record
   const key = documentOf<KeyDocument>(record)
   const isOperator = tenant === EVERY_TENANT

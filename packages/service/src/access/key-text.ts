@@ -28,12 +28,12 @@ export function readKey(text: string): KeyText | undefined {
   return keyId === undefined || secret === undefined ? undefined : { keyId, secret }
 }
 
-/** What is kept of a secret. It has 256 random bits: nothing slower than a plain hash is needed to hide it. */
+/** The service keeps only this of a secret. It has 256 random bits, so that a plain hash is slow enough to hide it. */
 export function hashOf(secret: string): string {
   return hash('sha256', secret)
 }
 
-/** Takes equally long for every secret of whatever length. */
+/** Takes equally long for every secret, whatever its length. */
 export function isSameHash(one: string, other: string): boolean {
   const [left, right] = [Buffer.from(one), Buffer.from(other)]
   return left.length === right.length && timingSafeEqual(left, right)

@@ -2,10 +2,10 @@ interface Lasting {
   readonly until?: number
 }
 
-/** So many are good at once, however often somebody rotates. */
+/** So many are good at once, however often a caller rotates. */
 const MOST = 5
 
-/** The new one first; those of before until then, or until their own end if that is earlier. */
+/** The new one is used first. The previous ones stay good until then, or until they end if that is earlier. */
 export function overlapped<Item extends Lasting>(
   newest: Item,
   before: readonly Item[],

@@ -1,27 +1,22 @@
-import { documentOf, type OperatorStore } from '../stores/task-store.ts'
-import type { SecretDocument, SigningSecret } from './documents.ts'
-import { everyRecord } from '../stores/every-record.ts'
+import { everyRecord } from '../stores/record-pages.ts'
 import { Rereading } from '../stores/rereading.ts'
+import { documentOf, type RecordStore } from '../stores/store.ts'
+import type { SecretDocument, SigningSecret } from './documents.ts'
 
 /** The secrets that deliveries are signed with, at hand: a destination's own before its tenant's. */
 export class SigningSecrets {
-  readonly #store: Pick<OperatorStore, 'records'>
+  readonly #store: Pick<RecordStore, 'records'>
   readonly #now: () => number
   #secrets: ReadonlyMap<string, readonly SigningSecret[]> = new Map()
   readonly #reading = new Rereading(() => this.#readAll())
 
-  constructor(store: Pick<OperatorStore, 'records'>, now: () => number) {
+  constructor(store: Pick<RecordStore, 'records'>, now: () => number) {
     this.#store = store
     this.#now = now
   }
 
   load(): Promise<void> {
     return this.#reading.anew()
-  }
-
-  /** Whether there is one for the destination itself; left out: for all of the tenant's. */
-  has(tenant: string, destination = ''): boolean {
-    return this.#secrets.has(placeOf(tenant, destination))
   }
 
   /** All that are in use: two during a rotation, so that a receiver may change over in its own time. */
@@ -46,7 +41,7 @@ export class SigningSecrets {
 
 const NONE: readonly string[] = []
 
-/** Of the tenant as a whole, the destination is empty. No tenant holds a space. */
+/** The destination is empty for the tenant as a whole. No tenant's name holds a space. */
 function placeOf(tenant: string, destination: string): string {
   return `${tenant} ${destination}`
 }

@@ -1,37 +1,36 @@
 /**
- * Where large bodies lie, apart from their tasks. The task store says what they are and who uses them; here are only bytes,
- * each under a location that was made up for it. What the words mean is said by `body-store.conformance.ts`.
+ * Where large bodies lie, apart from their tasks. The store's index says what they are and until when they are needed; here are
+ * only bytes. `keep-body.ts` says in which order both are written, `body-store.conformance.ts` what the words mean.
  *
- *  1. What `put` has answered is read again, byte by byte, as long as nobody removes it; what it has not, is not there.
- *  2. No location is used twice: a sweep of what is old never meets what is new.
- *  3. A text that is no location of ours leads nowhere.
+ *  1. What `put` has answered is read again, byte by byte, until it is removed. What it has not answered is not there.
+ *  2. No location is used twice: a sweep of old bytes never meets new ones.
+ *  3. A location says whose body it is (`location.ts`), so that bytes which the index does not know can be found.
+ *  4. A text that is no location leads nowhere.
  */
-import type { Page, PageAsk } from '../stores/task-store.ts'
+import type { BodyRecord } from '../stores/store.ts'
 
 export interface BodyStore {
   readonly kind: string
-  /** Keeps all that comes; past `mostBytes` it keeps nothing, and rejects with `BodyTooLargeError`. */
-  put(bytes: ByteChunks, mostBytes: number): Promise<KeptBody>
+  /** Keeps all bytes. Past `mostBytes` it keeps nothing, and rejects with `BodyTooLargeError`. */
+  put(body: ComingBody): Promise<KeptBody>
   /** Undefined when nothing is there. */
   read(location: string): Promise<AsyncIterable<Uint8Array> | undefined>
-  /** What is gone already is no problem. */
+  /** A body that is gone already is no problem. */
   remove(location: string): Promise<void>
-  /** What was put before an instant of the wall clock, and what was left half-written since. */
-  list(ask: OldBodies): Promise<Page<string>>
+  /** The locations of all bodies, of every tenant, that were put before an instant of the wall clock. Each comes once. */
+  putBefore(instant: number): AsyncIterable<string>
+}
+
+export interface ComingBody {
+  readonly tenant: string
+  readonly bytes: ByteChunks
+  readonly mostBytes: number
 }
 
 export type ByteChunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
-export interface KeptBody {
-  readonly location: string
-  /** The name of these bytes, wherever they lie. */
-  readonly bodyRef: string
-  readonly sizeBytes: number
-}
-
-export interface OldBodies extends PageAsk {
-  readonly putBefore: number
-}
+/** `bodyRef` names these bytes, wherever they lie. */
+export type KeptBody = Pick<BodyRecord, 'tenant' | 'bodyRef' | 'sizeBytes' | 'location'>
 
 export class BodyTooLargeError extends Error {
   readonly code = 'body-too-large'

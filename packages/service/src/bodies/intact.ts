@@ -1,8 +1,10 @@
+/** Bytes on their way to a disk or from it, counted and hashed as they pass. */
 import { createHash } from 'node:crypto'
 import { bodyRefOf } from '../task/body-ref.ts'
 import type { StoredBody } from '../task/task.ts'
+import { BodyTooLargeError, type ByteChunks } from './body-store.ts'
 
-/** What lies there is not what was put: a disk, a restore or a hand has changed it. */
+/** The bytes that were read are not those that were put: a disk, a restore or a person has changed them. */
 export class DamagedBodyError extends Error {
   readonly code = 'body-damaged'
 
@@ -12,9 +14,26 @@ export class DamagedBodyError extends Error {
   }
 }
 
+/** Writes the bytes as they come, and answers what they are; stops before there are too many. */
+export async function measured(
+  bytes: ByteChunks,
+  mostBytes: number,
+  write: (chunk: Uint8Array) => unknown,
+): Promise<StoredBody> {
+  const hash = createHash('sha256')
+  let sizeBytes = 0
+  for await (const chunk of bytes) {
+    sizeBytes += chunk.length
+    if (sizeBytes > mostBytes) throw new BodyTooLargeError(mostBytes)
+    hash.update(chunk)
+    await write(chunk)
+  }
+  return { bodyRef: bodyRefOf(hash.digest('hex')), sizeBytes }
+}
+
 /**
- * Hands the bytes on as they come, and throws as soon as they are known to be others. The last of them waits for the
- * hash: whoever has got all has got the right ones.
+ * Passes the bytes on as they come, and throws as soon as they are known to be wrong. The last of them waits for the hash: a
+ * reader that has all bytes has the right ones.
  */
 export async function* intact(chunks: AsyncIterable<Uint8Array>, expected: StoredBody): AsyncIterable<Uint8Array> {
   const hash = createHash('sha256')

@@ -2,56 +2,82 @@ import assert from 'node:assert/strict'
 import { presets } from '@secondwind/resilience'
 import { seededRandom, virtualClock } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
-import { NO_LIMITS } from '../stores/conformance/exam.test-kit.ts'
-import { newTask, TENANT } from '../stores/conformance/tasks.test-kit.ts'
-import { openMemoryStore } from '../stores/memory/memory-store.ts'
+import { Backlog } from '../intake/backlog.ts'
+import { newTask, TENANT } from '../stores/exam/tasks.test-kit.ts'
+import { openMemoryStore } from '../stores/sqlite/sqlite-store.ts'
+import type { PolicyInForce } from '../task/accept.ts'
 import type { Callback } from '../task/callback.ts'
+import { PARTITIONS } from '../task/lane.ts'
 import type { Task } from '../task/task.ts'
 import { CallbackRunner } from './callback-runner.ts'
 
-async function setting({ perLane = Infinity } = {}) {
+const TOLD = 'https://told.example'
+const ENDS = `${TOLD}/ends`
+const ALL: readonly number[] = Array.from({ length: PARTITIONS }, (_, number) => number)
+
+async function setting({ perLane = Infinity, partitions = ALL } = {}) {
   const clock = virtualClock()
   const store = openMemoryStore({ clock })
+  const backlog = new Backlog({ perLane, total: Infinity })
   const problems: unknown[] = []
-  const policyId = 'default'
-  const document = presets.service.retry
+  const policies = new Map<string, PolicyInForce>()
+  const allow = (tenant = TENANT): void => {
+    policies.set(tenant, { policyId: 'default', version: 1, document: presets.service.retry, isInline: false })
+  }
   const runner = new CallbackRunner({
     store,
     clock,
+    backlog,
     random: seededRandom(1),
     now: () => clock.now(),
-    backlog: { perLane, total: Infinity },
+    policies: { inForce: async ({ tenant, policyId }) => (policyId === 'default' ? policies.get(tenant) : undefined) },
+    partitions: () => partitions,
     onProblem: error => void problems.push(error),
   })
   let number = 0
-  const cancelled = async (callbackUrl?: string): Promise<string> => {
-    const task = newTask(++number, clock.now(), callbackUrl === undefined ? {} : { callbackUrl })
-    await store.enqueue([task], NO_LIMITS)
+  const cancelled = async (callbackUrl?: string, tenant = TENANT): Promise<string> => {
+    const task = newTask(++number, clock.now(), { tenant, ...(callbackUrl !== undefined && { callbackUrl }) })
+    await store.enqueue([task])
     await store.cancel(task.taskId)
     return task.taskId
   }
-  const callbackTasks = async (): Promise<readonly Task[]> => {
-    const filter = { tenant: TENANT, destination: 'https://told.example' }
-    return (await store.list({ filter, limit: 100 })).items
+  /** Takes in a task that wants a callback and cancels it; false where it finds no room. */
+  const isTaken = async (): Promise<boolean> => {
+    const task = newTask(++number, clock.now(), { callbackUrl: ENDS })
+    if (backlog.verdict(task) !== undefined) return false
+    backlog.taken(task)
+    await store.enqueue([task])
+    await store.cancel(task.taskId)
+    return true
   }
-  const due = async (): Promise<readonly Callback[]> => (await store.callbacks({ limit: 1_000, perLane: 1_000 })).items
-  const allow = (): Promise<unknown> => store.putPolicy({ tenant: TENANT, policyId, document })
-  return { clock, store, runner, problems, cancelled, callbackTasks, due, allow }
+  const beat = async (): Promise<void> => {
+    for (let beats = 0; beats < 2; beats++)
+      backlog.heard((await store.beat({ instance: 'one', largeFrom: backlog.largeFrom })).waiting)
+  }
+  /** As a list has them, without their bodies. */
+  const callbackTasks = async (): Promise<readonly string[]> => {
+    const filter = { tenant: TENANT, destination: TOLD }
+    const { items } = await store.list({ filter, order: 'newest-first', limit: 100 })
+    return items.map(({ taskId }) => taskId)
+  }
+  const due = async (): Promise<readonly Callback[]> =>
+    (await store.endsToTell({ partitions: ALL, limit: 1_000, perLane: 1_000 })).items
+  return { clock, store, runner, problems, cancelled, isTaken, beat, callbackTasks, due, allow }
 }
 
 describe('a callback', () => {
-  it('is one task, that tells of the end and asks for no callback itself', async () => {
+  it('is one task that tells the end, and asks for no callback itself', async () => {
     const { runner, cancelled, callbackTasks, allow, store } = await setting()
-    await allow()
+    allow()
     await cancelled()
-    const taskId = await cancelled('https://told.example/ends?a=b')
+    const taskId = await cancelled(`${ENDS}?a=b`)
     assert.equal(await runner.step(), true)
     assert.equal(await runner.step(), false)
-    const [task, ...others] = await callbackTasks()
+    const [task, ...others] = (await store.get(await callbackTasks())) as [Task]
     assert.equal(others.length, 0)
-    const { request, callbackUrl, idempotencyKey, policyId, tenant } = task!
-    assert.deepEqual([request.targetUrl, request.method], ['https://told.example/ends?a=b', 'POST'])
-    assert.deepEqual(JSON.parse(Buffer.from(request.body!).toString()), {
+    const { request, callbackUrl, idempotencyKey, policyId, tenant } = task
+    assert.deepEqual([request.targetUrl, request.method], [`${ENDS}?a=b`, 'POST'])
+    assert.deepEqual(JSON.parse(String(Buffer.from(request.body ?? []))), {
       taskId,
       status: 'CANCELLED',
       attemptNumber: 0,
@@ -60,21 +86,21 @@ describe('a callback', () => {
       [callbackUrl, idempotencyKey, policyId, tenant],
       [undefined, `callback-${taskId}-1`, 'default', TENANT],
     )
-    await store.cancel(task!.taskId)
+    await store.cancel(task.taskId)
     await runner.step()
     assert.equal((await callbackTasks()).length, 1, 'no callback of a callback')
   })
 
-  it('is made once, though its maker is cut off before it can strike it out', async () => {
+  it('is made once, though its maker is cut off before it can say so', async () => {
     const { runner, cancelled, callbackTasks, due, allow, store } = await setting()
-    await allow()
-    await cancelled('https://told.example/ends')
-    const callbacks = await due()
-    const strike = store.strikeCallbacks.bind(store)
-    store.strikeCallbacks = () => Promise.reject(new Error('cut off'))
+    allow()
+    await cancelled(ENDS)
+    const ends = await due()
+    const endsTold = store.endsTold.bind(store)
+    store.endsTold = () => Promise.reject(new Error('cut off'))
     await assert.rejects(runner.step(), /cut off/)
-    store.strikeCallbacks = strike
-    assert.deepEqual(await due(), callbacks)
+    store.endsTold = endsTold
+    assert.deepEqual(await due(), ends)
     await runner.step()
     assert.equal((await callbackTasks()).length, 1)
     assert.deepEqual(await due(), [])
@@ -82,40 +108,42 @@ describe('a callback', () => {
 
   it('stays due while there is no room for it, or no policy to send it by', async () => {
     const { runner, cancelled, callbackTasks, due, allow } = await setting({ perLane: 1 })
-    for (let n = 0; n < 3; n++) await cancelled('https://told.example/ends')
-    await runner.step()
+    for (let n = 0; n < 3; n++) await cancelled(ENDS)
+    assert.equal(await runner.step(), false)
     assert.equal((await callbackTasks()).length, 0)
-    await allow()
-    await runner.step()
+    allow()
+    assert.equal(await runner.step(), true)
+    assert.equal(await runner.step(), false)
     assert.equal((await callbackTasks()).length, 1)
     assert.equal((await due()).length, 2)
   })
 
+  it('is made by the instance that serves the partition of its task, and by no other', async () => {
+    const { runner, cancelled, due, allow } = await setting({ partitions: [] })
+    allow()
+    await cancelled(ENDS)
+    assert.equal(await runner.step(), false)
+    assert.equal((await due()).length, 1)
+  })
+
   it('lets no more tasks in that want one, once its lane is half full', async () => {
-    const perLane = 20
-    const { runner, callbackTasks, due, allow, clock, store } = await setting({ perLane })
-    await allow()
-    let number = 0
-    const isTaken = async (): Promise<boolean> => {
-      const task = newTask(1_000 + ++number, clock.now(), { callbackUrl: 'https://told.example/ends' })
-      const [result] = (await store.enqueue([task], { perLane, total: Infinity })).results
-      if (result!.kind === 'created') await store.cancel(task.taskId)
-      return result!.kind === 'created'
-    }
+    const { runner, isTaken, beat, callbackTasks, due, allow, store } = await setting({ perLane: 20 })
+    allow()
     for (let n = 0; n < 15; n++) assert.equal(await isTaken(), true)
     await runner.step()
     for (let n = 0; n < 15; n++) assert.equal(await isTaken(), false)
     assert.deepEqual([(await callbackTasks()).length, (await due()).length], [15, 0])
-    for (const { taskId } of (await callbackTasks()).slice(0, 6)) await store.cancel(taskId)
+    for (const taskId of (await callbackTasks()).slice(0, 6)) await store.cancel(taskId)
+    await beat()
     assert.equal(await isTaken(), true)
   })
 
-  it('is made though any number of others find no room before it', async () => {
+  it('is made though many others find no room before it', async () => {
     const { runner, cancelled, callbackTasks, due, allow, clock } = await setting({ perLane: 1 })
-    await allow()
+    allow()
     for (const full of ['https://a.example/', 'https://full.example/', 'https://z.example/'])
       for (let n = 0; n < 150; n++) await cancelled(`${full}${n}`)
-    await cancelled('https://told.example/ends')
+    await cancelled(ENDS)
     const stop = new AbortController()
     const running = runner.run(stop.signal)
     await clock.advance(1_000)
@@ -125,16 +153,34 @@ describe('a callback', () => {
     await running
   })
 
+  it('is made though another tenant has no policy for the ends of any number of lanes', async () => {
+    const { runner, cancelled, callbackTasks, allow } = await setting()
+    allow()
+    for (let n = 0; n < 1_500; n++) await cancelled(`https://${n}.example/`, 'aaa')
+    await cancelled(ENDS)
+    for (let steps = 0; steps < 100 && (await callbackTasks()).length === 0; steps++) await runner.step()
+    assert.equal((await callbackTasks()).length, 1)
+  })
+
+  it('is made though another tenant has no policy for its own', async () => {
+    const { runner, cancelled, callbackTasks, due, allow } = await setting()
+    allow()
+    for (let n = 0; n < 3; n++) await cancelled(ENDS, 'aaa')
+    await cancelled(ENDS)
+    await runner.step()
+    assert.deepEqual([(await callbackTasks()).length, (await due()).length], [1, 3])
+  })
+
   it('is looked for as long as the service runs, whatever goes wrong meanwhile', async () => {
     const { runner, cancelled, callbackTasks, allow, clock, problems, store } = await setting()
-    await allow()
+    allow()
     const stop = new AbortController()
     const running = runner.run(stop.signal)
-    const callbacks = store.callbacks.bind(store)
-    store.callbacks = () => Promise.reject(new Error('away'))
+    const endsToTell = store.endsToTell.bind(store)
+    store.endsToTell = () => Promise.reject(new Error('away'))
     await clock.advance(2_000)
-    store.callbacks = callbacks
-    await cancelled('https://told.example/ends')
+    store.endsToTell = endsToTell
+    await cancelled(ENDS)
     await clock.advance(1_000)
     assert.equal((await callbackTasks()).length, 1)
     assert.ok(problems.length > 0)

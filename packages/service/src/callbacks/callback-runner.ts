@@ -1,20 +1,25 @@
 /**
- * Makes a task of every end that somebody wants to hear of. The store keeps the end until its task is there; the task's key
- * is made of what ended, so that whoever is cut off half-way, or does it twice, makes one.
+ * Makes a task of every end that a callback must tell. The store keeps the end until its task is there. The key of the task is
+ * made of the end, so that a runner which is cut off half-way, or does it twice, makes one task.
  */
 import type { Clock, Random } from '@secondwind/resilience'
+import type { Backlog } from '../intake/backlog.ts'
 import { newTaskId } from '../new-task-id.ts'
-import type { BacklogLimits, TaskStore } from '../stores/task-store.ts'
-import { accept, type NewTask } from '../task/accept.ts'
+import type { PolicyBook } from '../policies/policy-book.ts'
+import type { QueueStore } from '../stores/store.ts'
+import { accept, type NewTask, type PolicyInForce } from '../task/accept.ts'
 import { callbackOrder, callbackText, laneOfCallback, type Callback } from '../task/callback.ts'
 
 interface CallbackRunnerOptions {
-  readonly store: TaskStore
+  readonly store: Pick<QueueStore, 'endsToTell' | 'endsTold' | 'enqueue'>
+  readonly backlog: Pick<Backlog, 'verdict' | 'taken'>
+  readonly policies: Pick<PolicyBook, 'inForce'>
+  /** Those that this instance serves: it tells the ends of their tasks. */
+  readonly partitions: () => readonly number[]
   readonly clock: Clock
   readonly random: Random
   /** The store's time. */
   readonly now: () => number
-  readonly backlog: BacklogLimits
   readonly onProblem: (error: unknown) => void
 }
 
@@ -22,7 +27,7 @@ interface CallbackRunnerOptions {
 const POLICY_ID = 'default'
 
 const PAGE = 200
-/** A destination that takes no more keeps no other waiting. */
+/** A destination that takes no more holds up no other. */
 const PER_LANE = 100
 const LOOK_MS = 500
 
@@ -30,14 +35,14 @@ export class CallbackRunner {
   readonly #options: CallbackRunnerOptions
   /** How far the round through all lanes has come. */
   #cursor: string | undefined
-  /** In this round something could be done. */
+  /** Whether this round has told any end. */
   #isWorthwhile = false
 
   constructor(options: CallbackRunnerOptions) {
     this.#options = options
   }
 
-  /** Until the signal. What fails is told, and tried again. */
+  /** Until the signal. A step that fails is tried again. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, onProblem } = this.#options
     while (!signal.aborted) {
@@ -51,43 +56,51 @@ export class CallbackRunner {
     }
   }
 
-  /** One page of a round; answers whether the round goes on, or the next one may find more to do. */
+  /** One page of a round through all lanes of callbacks. Answers whether the round goes on, or the next may find more. */
   async step(): Promise<boolean> {
+    const { store, partitions } = this.#options
     const cursor = this.#cursor
-    const ask = { limit: PAGE, perLane: PER_LANE, ...(cursor !== undefined && { cursor }) }
-    const { items, nextCursor } = await this.#options.store.callbacks(ask)
-    // Before anything can fail: one page must not keep the others.
+    const ask = { partitions: partitions(), perLane: PER_LANE, limit: PAGE, ...(cursor !== undefined && { cursor }) }
+    const { items, nextCursor } = await store.endsToTell(ask)
+    // Before anything can fail: one page must not hold up the others.
     this.#cursor = nextCursor
     if (cursor === undefined) this.#isWorthwhile = false
     if (await this.#tell(items)) this.#isWorthwhile = true
     return nextCursor !== undefined || this.#isWorthwhile
   }
 
-  /** Whether any of them has a task now. */
-  async #tell(callbacks: readonly Callback[]): Promise<boolean> {
-    const { store, backlog, onProblem } = this.#options
-    if (callbacks.length === 0) return false
-    const made = await Promise.all(callbacks.map(async callback => ({ callback, task: await this.#taskOf(callback) })))
-    const ready = made.flatMap(({ callback, task }) => (task === undefined ? [] : { callback, task }))
-    const { results } = await store.enqueue(
-      ready.map(({ task }) => task),
-      backlog,
-    )
-    // What does not fit now stays due.
-    const done = ready.filter((_, at) => results[at]!.kind !== 'full').map(({ callback }) => callback)
-    for (const [at, { kind }] of results.entries())
-      if (kind === 'conflict') onProblem(new Error(`${ready[at]!.callback.taskId}: the key of its callback is taken`))
-    await store.strikeCallbacks(done)
-    return done.length > 0
+  async #tell(ends: readonly Callback[]): Promise<boolean> {
+    const { store, onProblem } = this.#options
+    const ready = await this.#readyOf(ends)
+    if (ready.length === 0) return false
+    const { results } = await store.enqueue(ready.map(({ task }) => task))
+    for (const [at, { end }] of ready.entries())
+      if (results[at]?.kind === 'conflict') onProblem(new Error(`${end.taskId}: the key of its callback is taken`))
+    await store.endsTold(ready.map(({ end }) => end))
+    return true
   }
 
-  /** Undefined while its tenant has no policy to send it by. */
-  async #taskOf(callback: Callback): Promise<NewTask | undefined> {
-    const { store, random, now } = this.#options
-    const policy = await store.policy({ tenant: callback.tenant, policyId: POLICY_ID })
-    if (policy === undefined) return undefined
-    const taskId = newTaskId(laneOfCallback(callback), now(), random)
-    const order = callbackOrder(callback, { taskId, body: Buffer.from(callbackText(callback)) })
-    return accept(order, { ...policy, isInline: false }, { now: now(), roll: random() })
+  /** The ends that can be told now. An end waits while its tenant has no policy to send it by, or its lane has no room. */
+  async #readyOf(ends: readonly Callback[]): Promise<{ readonly end: Callback; readonly task: NewTask }[]> {
+    const { backlog, policies } = this.#options
+    const policyOf = new Map<string, PolicyInForce | undefined>()
+    const ready = []
+    for (const end of ends) {
+      const { tenant } = end
+      if (!policyOf.has(tenant)) policyOf.set(tenant, await policies.inForce({ tenant, policyId: POLICY_ID }))
+      const policy = policyOf.get(tenant)
+      if (policy === undefined || backlog.verdict(laneOfCallback(end)) !== undefined) continue
+      const task = this.#taskOf(end, policy)
+      backlog.taken(task)
+      ready.push({ end, task })
+    }
+    return ready
+  }
+
+  #taskOf(end: Callback, policy: PolicyInForce): NewTask {
+    const { random, now } = this.#options
+    const taskId = newTaskId(laneOfCallback(end), now(), random)
+    const order = callbackOrder(end, { taskId, body: Buffer.from(callbackText(end)) })
+    return accept(order, policy, { now: now(), roll: random() })
   }
 }

@@ -7,10 +7,11 @@ import { join } from 'node:path'
 import { seededRandom, virtualClock } from '@secondwind/resilience/testing'
 import { describe, it, onTestFinished, vi } from 'vitest'
 import { openDirectoryBodies } from '../bodies/directory/directory-bodies.ts'
+import { nameAt } from '../bodies/location.ts'
 import { aSink, temporaryDirectory, until } from '../service.test-kit.ts'
-import { everything } from '../stores/conformance/exam.test-kit.ts'
+import { everything } from '../stores/exam/exam.test-kit.ts'
 import { openSqliteStore } from '../stores/sqlite/sqlite-store.ts'
-import { keepBodiesTidy } from '../upkeep/body-sweep.ts'
+import { sweepBodies } from '../upkeep/body-sweep.ts'
 import { throughCrashes } from './service-process.test-kit.ts'
 
 // Processes, sockets and disks take as long as the machine lets them.
@@ -50,6 +51,7 @@ describe('large bodies of a service that is killed again and again', () => {
     const random = seededRandom(SEED)
     const uploaded = new Map<string, Uint8Array>()
     const tried = new Set<string>()
+    const asked = new Set<string>()
     const tasks = new Map<string, string>()
     const halves = new Set<string>()
 
@@ -66,6 +68,7 @@ describe('large bodies of a service that is killed again and again', () => {
       assert.equal(answered.status, 201)
       uploaded.set(bodyRef, bytes)
       if (random() < 0.5) return
+      asked.add(bodyRef)
       const task = await fetch(`${url}/retry-tasks`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -82,7 +85,7 @@ describe('large bodies of a service that is killed again and again', () => {
       assert.equal(answered.status, 200)
       assert.ok(Buffer.from(await answered.arrayBuffer()).equals(bytes), bodyRef)
     }
-    const unfinished = (): string[] => [...filesIn(data).keys()].filter(location => location.startsWith('arriving/'))
+    const unfinished = (): string[] => [...filesIn(data).keys()].filter(location => location.startsWith('_arriving/'))
     assert.deepEqual(unfinished(), [], 'what was cut off has outlived a start')
     await uploadHalf(service.url)
     await until(
@@ -92,37 +95,35 @@ describe('large bodies of a service that is killed again and again', () => {
     await service.kill()
     const left = filesIn(data)
     for (const [location, bytes] of left)
-      if (!location.startsWith('arriving/')) assert.ok(tried.has(refOf(bytes)), `${location} is half a file`)
+      if (!location.startsWith('_arriving/')) assert.ok(tried.has(refOf(bytes)), `${location} is half a file`)
     assert.equal(unfinished().length, 1)
 
     const store = await openSqliteStore({ directory: data })
     onTestFinished(() => store.close())
-    const filter = { tenant: 'default' }
-    const listed = await everything(page => store.list({ ...page, filter }), 200)
+    const ask = { filter: { tenant: 'default' }, order: 'newest-first' } as const
+    const listed = await everything(page => store.list({ ...page, ...ask }), 200)
     const needed = new Set(listed.map(({ request }) => request.storedBody!.bodyRef))
     for (const [taskId, bodyRef] of tasks)
       assert.ok(needed.has(bodyRef) && listed.some(task => task.taskId === taskId), `${taskId} is gone`)
 
     // Two days later, by the clock that says how old a file is.
     const clock = virtualClock({ now: Date.now() + 2 * DAY_MS })
-    const [bodies, stop] = [await openDirectoryBodies({ directory: join(data, 'bodies') }), new AbortController()]
-    const onProblem = (error: unknown): void => assert.fail(String(error))
-    const sweeping = keepBodiesTidy({ store, bodies, clock, signal: stop.signal, onProblem })
-    await clock.advance(600_000)
-    const isKept = async (): Promise<boolean> => {
-      const locations = [...filesIn(data).keys()]
-      return (await store.keptLocations(locations)).length === locations.length
-    }
-    await until(isKept, isSo => isSo)
-    stop.abort()
-    await sweeping
+    const bodies = await openDirectoryBodies({ directory: join(data, 'bodies') })
+    await sweepBodies({ store, bodies, clock, signal: new AbortController().signal })
+    const locations = [...filesIn(data).keys()]
+    const records = await store.bodies(locations.map(location => nameAt(location)!))
+    assert.deepEqual(
+      records.map(record => record.location),
+      locations,
+    )
     const kept = new Set([...filesIn(data).values()].map(refOf))
     for (const bodyRef of uploaded.keys()) assert.ok(kept.has(bodyRef), `${bodyRef} was swept too early`)
 
-    // What no task needs is forgotten; what one needs is not, however old it is.
-    const unusedBefore = Number.MAX_SAFE_INTEGER
-    const { locations } = await store.sweepBodies({ unusedBefore, limit: 100_000 })
-    for (const location of locations) await bodies.remove(location)
-    assert.deepEqual(new Set([...filesIn(data).values()].map(refOf)), needed)
+    // After their day only bodies are left that tasks need, or would need if the service had not died before it took them.
+    const unneeded = await store.sweepBodies({ neededBefore: Date.now() + 2 * DAY_MS, limit: 100_000 })
+    for (const location of unneeded.locations) await bodies.remove(location)
+    const last = new Set([...filesIn(data).values()].map(refOf))
+    for (const bodyRef of needed) assert.ok(last.has(bodyRef), `${bodyRef} was swept, and a task needs it`)
+    for (const bodyRef of last) assert.ok(asked.has(bodyRef), `${bodyRef} is kept for no task`)
   })
 })

@@ -55,7 +55,7 @@ function askerOf(session: Session, sessionId: NodeWorker.SessionID): Ask {
   }
 }
 
-const SOURCES = new URL('../', import.meta.url).href
+const SOURCES = new URL('..', import.meta.url).href
 const TEST = /\.(?:test|test-kit|conformance)\.ts$/
 
 function filesIn({ result }: Profiler.TakePreciseCoverageReturnType): ReadonlySet<string> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { seededRandom } from '@secondwind/resilience/testing'
-import { asClaimed, newTask } from '../stores/conformance/tasks.test-kit.ts'
+import { asClaimed, newTask } from '../stores/exam/tasks.test-kit.ts'
 import type { ClaimedTask } from '../task/task.ts'
 import { headersOf } from './attempt-headers.ts'
 

@@ -1,6 +1,5 @@
 import type { ClaimedTask } from '../task/task.ts'
 import type { Bodies } from './bodies.ts'
-import type { Policies } from './policies.ts'
 import type { DispatchPorts } from './ports.ts'
 import type { ServedLane } from './served-lane.ts'
 import type { Settling } from './settling.ts'
@@ -11,7 +10,6 @@ import type { UnderWay } from './under-way.ts'
 /** What an attempt needs of its surroundings. */
 export interface AttemptSetting {
   readonly ports: DispatchPorts
-  readonly policies: Policies
   readonly bodies: Bodies
   readonly settling: Settling
   readonly steering: Steering

@@ -2,9 +2,9 @@
  * The story of one attempt, from a lease in hand to its end on the way to the store.
  *
  *  1. A request is sent only while its whole time-out fits into the lease, measured from before the claim was asked.
- *  2. What was never sent, for a reason of ours, is put back and counts nothing. What was tried counts, however it ended.
- *  3. What was cancelled before it was sent is not sent.
- *  4. Its end is said once: by the target, by the alarm, or by whoever cut it off. What comes later is not heard.
+ *  2. An attempt that was never sent, for a reason of ours, is put back and counts nothing. One that was tried counts.
+ *  3. A task that was cancelled before it was sent is not sent.
+ *  4. Its end is said once: by the target, by the alarm, or by a cut. A later end is ignored.
  */
 import { NOT_ARMED, type Alarm, type Outcome, type RetryPolicy } from '@secondwind/resilience'
 import { lane as lanes, laneRecall } from '@secondwind/resilience/rules'
@@ -72,9 +72,9 @@ export class Attempt implements Alarm {
 
   /** Whether it may be sent now: then it is paid for, and is sent soon. If not, its lease is on its way back already. */
   admit(): boolean {
-    const { policies, settling } = this.#setting
+    const { ports, settling } = this.#setting
     settling.takeInHand(this.#task)
-    const policy = policies.atHand(this.#task)
+    const policy = ports.policies.atHand(this.#task)
     if (policy !== undefined && this.#task.request.storedBody === undefined) return this.#admit(policy)
     void this.#prepare()
     return false
@@ -102,12 +102,12 @@ export class Attempt implements Alarm {
   }
 
   async #prepare(): Promise<void> {
-    const { policies, underWay, onPolicyMissing } = this.#setting
+    const { ports, underWay, onPolicyMissing } = this.#setting
     underWay.add(this)
-    const policy = await policies.find(this.#task)
+    const policy = (await ports.calls.read(() => ports.policies.find(this.#task)))?.value
     if (policy === 'missing') onPolicyMissing(this.#task, this.#lane)
     const isPolicyKnown = policy !== undefined && policy !== 'missing'
-    const isReady = isPolicyKnown ? await this.#fetchBody(policy) : this.#release()
+    const isReady = isPolicyKnown ? await this.#fetchBody(policy) : this.#putBackUnsent()
     underWay.remove(this)
     if (!isPolicyKnown || !isReady || !this.#admit(policy)) return
     this.send()
@@ -123,10 +123,10 @@ export class Attempt implements Alarm {
     this.#left = new AbortController()
     const body = await bodies.fetch(this.#task, storedBody, () => this.#fits(policy), this.#left.signal)
     if (body === 'missing') return this.#settleUnsent(abandon(this.#task, 'body-missing'))
-    if (body === 'late') return this.#release()
+    if (body === 'late') return this.#putBackUnsent()
     if (body === undefined) {
       onLack(this.#task, this.#lane)
-      return this.#release()
+      return this.#putBackUnsent()
     }
     this.#body = body
     this.#request = { ...this.#request, body: body.bytes }
@@ -144,7 +144,7 @@ export class Attempt implements Alarm {
     const now = this.#setting.ports.time.now()
     if (isTooLate(this.#lane, this.#task, now)) return this.#expire()
     const payment = !this.#isCancelled && this.#fits(policy) ? this.#pay(now) : undefined
-    if (payment === undefined) return this.#release()
+    if (payment === undefined) return this.#putBackUnsent()
     this.#policy = policy
     this.#payment = payment
     this.#startedAt = now
@@ -176,21 +176,13 @@ export class Attempt implements Alarm {
     return this.#settleUnsent(expire(this.#task, this.#lane.heldBack(this.#task)))
   }
 
-  /** Ends the task, and nothing was sent. */
+  #putBackUnsent(): false {
+    return this.#settleUnsent(putBack(this.#task))
+  }
+
+  /** Ends its lease, and nothing was sent. */
   #settleUnsent(settlement: Settlement): false {
     this.#setting.settling.settle({ task: this.#task, settlement, lane: this.#lane, lateness: NOT_LATE })
-    return this.#leaveUnsent()
-  }
-
-  #release(): false {
-    // Told as what becomes of it: a release says nothing.
-    if (this.#isCancelled) return this.#settleUnsent(putBack(this.#task))
-    const { taskId, lease } = this.#task
-    this.#setting.settling.release({ taskId, token: lease.token, task: this.#task, lane: this.#lane })
-    return this.#leaveUnsent()
-  }
-
-  #leaveUnsent(): false {
     this.#letGoBody()
     this.#lane.countStarting(this.#task.queue, -1)
     this.#lane.count(this.#task.queue, -1)

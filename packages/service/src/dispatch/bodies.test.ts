@@ -4,8 +4,8 @@ import { virtualClock } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
 import type { KeptBody } from '../bodies/body-store.ts'
 import { openMemoryBodies } from '../bodies/memory/memory-bodies.ts'
-import { newTask } from '../stores/conformance/tasks.test-kit.ts'
-import { openMemoryStore } from '../stores/memory/memory-store.ts'
+import { newTask } from '../stores/exam/tasks.test-kit.ts'
+import { openMemoryStore } from '../stores/sqlite/sqlite-store.ts'
 import type { TaskEnded } from '../telemetry/events.ts'
 import { Bodies } from './bodies.ts'
 import type { StoreCalls } from './store-calls.ts'
@@ -23,11 +23,7 @@ async function setting(options: WorldOptions = {}) {
   })
   world.start()
   await world.clock.advance(20_000)
-  const upload = async (text = TEXT): Promise<KeptBody> => {
-    const kept = await world.bodies.put([Buffer.from(text)], 1e9)
-    await world.store.putBody({ tenant: 'acme', ...kept, contentType: 'text/plain', mostBytes: 1e9 })
-    return kept
-  }
+  const upload = (text = TEXT): Promise<KeptBody> => world.upload(text)
   const enqueue = ({ bodyRef, sizeBytes }: KeptBody) => world.enqueue({ storedBody: { bodyRef, sizeBytes } })
   const sent = (): (string | null)[] =>
     world.destinations.seen.map(({ delivery: { request } }) => request.body && Buffer.from(request.body).toString())
@@ -82,9 +78,9 @@ describe('an attempt with a large body', () => {
     const { taskId } = await enqueue(kept)
     await world.bodies.remove(kept.location)
     await world.finish(10_000)
-    const task = await world.store.get(taskId)
-    assert.deepEqual(task!.state.status === 'EXHAUSTED' && task!.state.reason, 'body-missing')
-    assert.equal(task!.progress.attemptNumber, 0)
+    const task = await world.read(taskId)
+    assert.deepEqual(task.state.status === 'EXHAUSTED' && task.state.reason, 'body-missing')
+    assert.equal(task.progress.attemptNumber, 0)
     assert.deepEqual(sent(), [])
     assert.equal(ended[0]!.reason, 'body-missing')
   })
@@ -93,13 +89,12 @@ describe('an attempt with a large body', () => {
     for (const text of ['', TEXT.slice(1), `${TEXT}!`, TEXT.replace('large', 'small')]) {
       const { world, upload, enqueue, sent } = await setting()
       const kept = await upload()
-      const other = await world.bodies.put([Buffer.from(text)], 1e9)
-      const changed = { tenant: 'acme', bodyRef: kept.bodyRef, sizeBytes: kept.sizeBytes, location: other.location }
-      await world.store.putBody({ ...changed, contentType: 'text/plain', mostBytes: 1e9 })
+      const { location } = await upload(text)
+      await world.keepBody({ ...kept, location })
       const { taskId } = await enqueue(kept)
       await world.finish(10_000)
-      const task = await world.store.get(taskId)
-      assert.deepEqual(task!.state.status === 'EXHAUSTED' && task!.state.reason, 'body-missing')
+      const task = await world.read(taskId)
+      assert.deepEqual(task.state.status === 'EXHAUSTED' && task.state.reason, 'body-missing')
       assert.deepEqual(sent(), [])
     }
   })
@@ -133,8 +128,8 @@ describe('an attempt with a large body', () => {
     goOn()
     await world.finish(10_000)
     assert.deepEqual(sent(), [])
-    const task = await world.store.get(taskId)
-    assert.deepEqual([task!.state.status, task!.progress.attemptNumber], ['CANCELLED', 0])
+    const task = await world.read(taskId)
+    assert.deepEqual([task.state.status, task.progress.attemptNumber], ['CANCELLED', 0])
     assert.deepEqual(
       ended.map(({ status }) => status),
       ['CANCELLED'],
@@ -155,7 +150,7 @@ describe('an attempt with a large body', () => {
     isBroken = false
     await world.finish(60_000)
     assert.deepEqual(sent(), [TEXT])
-    assert.equal((await world.store.get(taskId))!.progress.attemptNumber, 1)
+    assert.equal((await world.read(taskId)).progress.attemptNumber, 1)
   })
 })
 
@@ -168,8 +163,8 @@ function fetching(mostBytes: number) {
   const fetched: [tenant: string, bytes: number][] = []
   const letGoes = new Map<string, () => void>()
   const fetch = async (tenant: string, bytes: number, isOfUse?: () => boolean, left?: AbortSignal): Promise<void> => {
-    const put = await kept.put([Buffer.alloc(bytes)], 1_000)
-    await store.putBody({ tenant, ...put, contentType: 'text/plain', mostBytes: 1_000 })
+    const put = await kept.put({ tenant, bytes: [Buffer.alloc(bytes)], mostBytes: 1_000 })
+    await store.putBody({ ...put, contentType: 'text/plain', mostBytes: 1_000, neededUntil: Infinity })
     const note = async (): Promise<void> => {
       const body = await bodies.fetch({ ...newTask(1, 0), tenant }, put, isOfUse, left)
       if (typeof body !== 'object') return
@@ -183,7 +178,7 @@ function fetching(mostBytes: number) {
     letGoes.get(`${tenant} ${bytes}`)!()
     await clock.advance(1)
   }
-  return { fetched, fetch, letGo }
+  return { clock, fetched, fetch, letGo }
 }
 
 describe('bodies on their way to attempts', () => {
@@ -251,14 +246,14 @@ describe('whoever waits for room and leaves', () => {
   })
 
   it('keeps nobody waiting that would have had room without it', async () => {
-    const { fetched, fetch } = fetching(100)
+    const { clock, fetched, fetch } = fetching(100)
     await fetch('a', 50)
     const left = new AbortController()
     await fetch('b', 100, undefined, left.signal)
     await fetch('c', 40)
     assert.equal(fetched.length, 1)
     left.abort()
-    await new Promise(resolve => setImmediate(resolve))
+    await clock.advance(1)
     assert.deepEqual(fetched.slice(1), [['c', 40]])
   })
 })
@@ -272,9 +267,11 @@ describe('a tenant whose targets hang with large bodies', () => {
         destination === hangs ? { kind: 'hangs', ms: 60_000 } : { kind: 'answers', status: 200, ms: 20 },
       policy: { attemptTimeoutMs: 30_000 },
     })
-    const largest = await world.bodies.put([Buffer.alloc(16_777_216)], 1e9)
+    const bytes = Buffer.alloc(16_777_216)
+    const uploaded = new Map<string, KeptBody>()
     const enqueue = async (tenant: string, destination: string): Promise<Accepted> => {
-      await world.store.putBody({ tenant, ...largest, contentType: 'text/plain', mostBytes: 1e9 })
+      const largest = uploaded.get(tenant) ?? (await world.upload(bytes, tenant))
+      uploaded.set(tenant, largest)
       const request = { targetUrl: `${destination}/charge`, method: 'POST', headers: {}, body: null }
       return world.enqueue({ tenant, destination, request: { ...request, storedBody: largest } })
     }

@@ -1,6 +1,6 @@
 import type { BodyStore } from '../bodies/body-store.ts'
 import { DamagedBodyError, intact } from '../bodies/intact.ts'
-import type { BodyRecord, TaskStore } from '../stores/task-store.ts'
+import type { BodyRecord, Store } from '../stores/store.ts'
 import type { AcceptedTask, StoredBody } from '../task/task.ts'
 import type { DispatchEvents } from '../telemetry/events.ts'
 import { askForRoom, leaveLine, leaveRoom, newRoom, nextPlace, type Place, type Room } from './room.ts'
@@ -9,11 +9,11 @@ import type { StoreCalls } from './store-calls.ts'
 /** All large bodies that are in memory together: of the largest there is room for sixteen, twelve of them of one lane. */
 const MOST_BYTES = 268_435_456
 
-/** A body that is put again lies elsewhere; nobody puts one so often that it is never found. */
+/** A body that is put again lies elsewhere. More looks would mean that it is put all the time. */
 const MOST_LOOKS = 3
 
 interface BodiesOptions {
-  readonly store: Pick<TaskStore, 'body'>
+  readonly store: Pick<Store, 'bodies'>
   readonly bodies: Pick<BodyStore, 'read'>
   readonly calls: StoreCalls
   readonly events: Pick<DispatchEvents, 'warning'>
@@ -104,9 +104,9 @@ export class Bodies {
     const { store, bodies, calls } = this.#options
     let last: BodyRecord | undefined
     for (let looks = 0; looks < MOST_LOOKS; looks++) {
-      const answer = await calls.read(() => store.body({ tenant, bodyRef }))
+      const answer = await calls.read(() => store.bodies([{ tenant, bodyRef }]))
       if (answer === undefined) return undefined
-      const record = answer.value
+      const [record] = answer.value
       if (record === undefined || record.location === last?.location) return 'missing'
       const chunks = await bodies.read(record.location)
       if (chunks !== undefined) return whole(chunks, { bodyRef, sizeBytes })

@@ -142,7 +142,7 @@ describe('claims', () => {
         process.dispatcher.cut(first!.taskId)
       })
       await world.finish(60_000)
-      const { state, progress } = (await world.store.get(cancelled!.taskId))!
+      const { state, progress } = await world.read(cancelled!.taskId)
       assert.deepEqual([state.status, progress.attemptNumber], ['CANCELLED', 0])
       assert.equal(world.destinations.seen.length, ALL - 1)
     })
@@ -153,7 +153,7 @@ describe('claims', () => {
       const { seen } = world.destinations
       assert.equal(seen.length, ALL)
       assert.ok(seen.slice(SENT).every(({ at }) => at > 0))
-      const last = (await world.store.get(seen.at(-1)!.idempotencyKey))!
+      const last = await world.read(seen.at(-1)!.idempotencyKey)
       assert.equal(last.progress.attemptNumber, 1)
     })
   })

@@ -1,16 +1,17 @@
 /**
  * Claims: one at a time per partition, over all of its lanes that were given slots, each with a token of its own.
  *
- *  1. Only what can start now is asked for, and what comes back is admitted at once and sent in the next few turns.
- *  2. An answer sets a queue's next due instant, but never above what was heard of since the claim was sent.
- *  3. Without an answer nobody knows whether leases were made. The partition is left, so that its token changes and a
- *     late call is refused; then whatever carries the claim's token was never sent, and is released.
+ *  1. A claim asks only for tasks that can start now. They are admitted when they come, and sent in the next few turns.
+ *  2. An answer sets a queue's next due instant, but never above a hint that came since the claim was sent.
+ *  3. Without an answer it is not known whether leases were made. The partition is left, so that its token changes and a
+ *     late call is refused; then the leases with the claim's token, which were never used, are put back.
  */
+import assert from 'node:assert/strict'
 import { nextTurn } from '@secondwind/resilience'
 import { lane as lanes, shares } from '@secondwind/resilience/rules'
 import { laneKey } from '../task/lane.ts'
 import type { ClaimedTask, Queue } from '../task/task.ts'
-import type { Ask, ClaimAnswer } from '../stores/task-store.ts'
+import type { Answer, Ask, ClaimAnswer } from '../stores/store.ts'
 import { Attempt } from './attempt.ts'
 import type { AttemptSetting } from './attempt-setting.ts'
 import type { ServedLane, ServedQueue } from './served-lane.ts'
@@ -31,7 +32,7 @@ interface ClaimsOptions {
   readonly onAnswer: (lane: ServedLane, isFull: boolean) => void
   readonly onDoubt: (partition: ServedPartition, claimToken: string) => void
   readonly onLost: (partition: ServedPartition) => void
-  /** What was claimed is known, and about to be sent. */
+  /** The claim is answered, and its tasks are about to be sent. */
   readonly onEnd: () => void
 }
 
@@ -80,7 +81,7 @@ export class Claims {
     const mark = time.mark()
     const claim = { partition: partition.number, steward: partition.token, token, asks: parts.flatMap(asksOf) }
     this.underWay++
-    const answer = await calls.ask(() => store.claim(claim))
+    const answer = await calls.ask(async () => theOnly(await store.claim([claim])))
     this.underWay--
     partition.claim = undefined
     const attempts = answer?.kind === 'claimed' ? this.#admit(partition, parts, answer, mark) : []
@@ -129,6 +130,13 @@ export class Claims {
     for (const lane of partition.parked) this.#options.onAnswer(lane, false)
     partition.parked.clear()
   }
+}
+
+/** A call makes one claim. */
+function theOnly({ now, answers }: Answer & { readonly answers: readonly ClaimAnswer[] }): Answer & ClaimAnswer {
+  const [answer] = answers
+  assert(answer !== undefined, 'every claim is answered')
+  return { now, ...answer }
 }
 
 async function sendAll(attempts: readonly Attempt[]): Promise<void> {

@@ -70,7 +70,7 @@ describe('a task', () => {
       warnings[0] ?? '',
       /^policy-missing: acme https:\/\/api.example: policy later, version 1, is not there/,
     )
-    await world.store.putPolicy({ tenant: 'acme', policyId: 'later', document: DEFAULT_POLICY })
+    await world.putPolicy('later', 1, DEFAULT_POLICY)
     await world.clock.advance(61_000)
     assert.equal(await world.statusOf(task), 'SUCCEEDED')
     assert.ok(warnings.length <= 2, 'once a minute')
@@ -105,7 +105,7 @@ describe('a task', () => {
     instance.dispatcher.cut(task.taskId)
     await world.clock.advance(1_000)
     assert.deepEqual([await world.statusOf(task), await world.statusOf(other)], ['CANCELLED', 'SUCCEEDED'])
-    assert.equal((await world.store.get(task.taskId))!.progress.attemptNumber, 0)
+    assert.equal((await world.read(task.taskId)).progress.attemptNumber, 0)
     assert.deepEqual(
       world.destinations.seen.map(({ idempotencyKey }) => idempotencyKey),
       [other.taskId],
@@ -120,7 +120,7 @@ describe('a task', () => {
     })
     const tasks = await world.enqueueMany(3)
     await world.clock.advance(8_000)
-    for (const task of tasks) assert.equal((await world.store.get(task.taskId))!.progress.attemptNumber, 0)
+    for (const task of tasks) assert.equal((await world.read(task.taskId)).progress.attemptNumber, 0)
     assert.equal(instance.dispatcher.view(KEY)?.credit.first, 20)
     assert.equal(world.destinations.seen.length, 6, 'every five seconds')
     assert.ok(warnings.every(text => text.startsWith('resources-out: ')))
@@ -232,7 +232,7 @@ describe('instances', () => {
     }
     assert.ok(before <= 6, `${before} requests before the first answer`)
     await world.clock.advance(10_000)
-    assert.equal((await world.store.counters()).tasks.SUCCEEDED, 101)
+    assert.equal(await world.count('succeeded'), 101)
   })
 
   it('that are stopped while they begin leave nothing in their name', async () => {
@@ -240,7 +240,7 @@ describe('instances', () => {
     const instance = world.start()
     await world.clock.advance(200)
     await stopped(world, instance, 100)
-    assert.deepEqual((await world.store.beat('onlooker')).stewards, [])
+    assert.deepEqual(await world.stewards(), [])
   })
 
   it('share the partitions, and each task is sent once', async () => {
@@ -276,9 +276,8 @@ describe('instances', () => {
     await world.enqueueMany(10)
     await world.clock.advance(10)
     await stopped(world, instance, 1_000)
-    assert.equal((await world.store.counters()).tasks.SUCCEEDED, 10)
-    const { stewards } = await world.store.beat('onlooker')
-    assert.deepEqual(stewards, [])
+    assert.equal(await world.count('succeeded'), 10)
+    assert.deepEqual(await world.stewards(), [])
     assert.equal(world.clock.pending, 0, 'nothing is armed any more')
   })
 
@@ -316,7 +315,7 @@ describe('a store that cannot be reached', () => {
     assert.match(warnings.join(), /store-unavailable/)
     isDown = false
     await world.clock.advance(10_000)
-    assert.equal((await world.store.counters()).tasks.SUCCEEDED, 10)
+    assert.equal(await world.count('succeeded'), 10)
     assert.equal(world.destinations.seen.length, 10)
   })
 })
@@ -357,12 +356,12 @@ describe('a store that is slow', () => {
     world.start()
     // The first has heard the other's last beat, and is the first to look again.
     await world.clock.advance(20_700)
-    const { stewards: before } = await world.store.beat('onlooker')
+    const before = await world.stewards()
     isDown = true
     await world.clock.advance(19_600)
     isDown = false
     await world.clock.advance(5_000)
-    assert.deepEqual((await world.store.beat('onlooker')).stewards, before)
+    assert.deepEqual(await world.stewards(), before)
   })
 })
 

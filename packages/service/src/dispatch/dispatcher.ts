@@ -1,37 +1,35 @@
 /**
- * Sends what is due. It schedules lanes, not tasks: credit, rate and limits close a lane by not asking its
+ * Sends tasks that are due. It schedules lanes, not tasks: credit, rate and limits close a lane by not asking its
  * queues, so that a dead destination with a million tasks costs one alarm.
  *
  *   stewardship ──► listing ──► loop ──► claims ──► attempt ──► settling
- *   who serves      what        whose    what is    one         what came of it,
- *   which part      waits       turn     taken      request     in the store
+ *   who serves      waiting     whose    tasks      one         the end of
+ *   which part      queues      turn     to send    request     a lease
  *
- * Beside them, once a second: `upkeep` (lost leases, deadlines) and `remembering` (what the next steward has to know).
+ * Beside them, once a second: `upkeep` (lost leases, deadlines) and `remembering` (memories for the next steward).
  */
-import { NOT_ARMED, type Alarm, type Clock, type Random } from '@secondwind/resilience'
+import { NOT_ARMED, type Alarm } from '@secondwind/resilience'
 import { shares, type LaneInput } from '@secondwind/resilience/rules'
 import type { StandingOrders } from '../steering/standing-orders.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
-import type { Hint, TaskStore } from '../stores/task-store.ts'
-import type { Target } from '../targets/target.ts'
-import { queueKey } from '../task/lane.ts'
+import type { Hint } from '../stores/store.ts'
+import { partitionOf, queueKey } from '../task/lane.ts'
 import type { Dispatching, LaneView } from '../task/lane-view.ts'
+import { putBack } from '../task/settle.ts'
+import type { ClaimedTask } from '../task/task.ts'
 import { partitionOfTask } from '../task/task-id.ts'
-import type { DispatchEvents } from '../telemetry/events.ts'
 import { Bodies } from './bodies.ts'
 import { BEAT_MS } from './fleet.ts'
 import { LaneWalk } from './lane-walk.ts'
+import { NOT_LATE } from './lateness.ts'
 import { Listing } from './listing.ts'
 import { Loop } from './loop.ts'
-import { Policies } from './policies.ts'
 import type { DispatchPorts } from './ports.ts'
 import { Recalling } from './recalling.ts'
 import { Remembering } from './remembering.ts'
 import type { ServedLane } from './served-lane.ts'
 import type { ServedPartition } from './served-partition.ts'
 import { Settling, type LaneName } from './settling.ts'
-import type { SigningSecretsOf } from './signature.ts'
-import { sideBySide } from './side-by-side.ts'
 import { Stewardship } from './stewardship.ts'
 import { Steering } from './steering.ts'
 import { StoreCalls } from './store-calls.ts'
@@ -40,22 +38,11 @@ import { UnderWay } from './under-way.ts'
 import { sayMissing, Upkeep } from './upkeep.ts'
 import { laneIn, viewOf } from './view.ts'
 
-export interface DispatcherOptions {
-  readonly store: TaskStore
-  readonly target: Target
+export interface DispatcherOptions extends Omit<DispatchPorts, 'calls' | 'time'> {
   /** Where large bodies are read. */
   readonly bodies: Pick<BodyStore, 'read'>
-  readonly clock: Clock
-  readonly random: Random
-  /** A text that nobody else has: leases and stewards are known by it. */
-  readonly newToken: () => string
-  /** This process among those that share the store. */
-  readonly instance: string
   /** Requests under way at once. One lane alone uses four fifths of them, and one tenant nine tenths. */
   readonly slots: number
-  readonly events: DispatchEvents
-  /** Deliveries of a lane that has any are signed. */
-  readonly signingSecretsOf?: SigningSecretsOf
   /** What every lane may do. */
   readonly lanes?: LaneInput
   /** How often to list a partition again; where hints do not arrive, every second. */
@@ -63,12 +50,16 @@ export interface DispatcherOptions {
 }
 
 export interface Dispatcher extends Dispatching {
-  /** What operators want, as far as this instance has read it. */
+  /** The orders of operators, as far as this instance has read them. */
   readonly orders: StandingOrders
   /** The store's time, as far as this instance knows it. */
   now(): number
-  /** Whether this instance is the steward of a partition: what belongs to it is then its to do. */
+  /** The partitions that this instance serves now: no other instance has duties for them. */
+  partitions(): readonly number[]
+  /** Whether it is one of them. */
   serves(partition: number): boolean
+  /** Whether it has this lane in memory: one with tasks, or that had some lately. */
+  isServing(lane: string): boolean
   /** The lanes that it serves now. */
   readonly lanes: readonly ServedLane[]
   start(): void
@@ -88,13 +79,10 @@ const POLICY_MISSING_MS = 60_000
 /** A disk that could not be read, or a process without descriptors, is left alone so long. */
 const LACK_MS = 5_000
 
-/** Each is a call or two. */
-const PARTITIONS_AT_ONCE = 8
-
 /** How often a stop looks whether it is over. */
 const LOOK_MS = 20
 
-/** After the last attempt has ended: what the store has not answered by then, the next process finds out for itself. */
+/** After the last attempt has ended. The next process finds out for itself about calls that have no answer by then. */
 const LAST_WORDS_MS = 5_000
 
 class StoreDispatcher implements Dispatcher, Alarm {
@@ -121,7 +109,6 @@ class StoreDispatcher implements Dispatcher, Alarm {
     const touchAll = (): void => this.lanes.forEach(lane => this.#loop.touch(lane))
     const calls = new StoreCalls({ clock, random, events, time, onJump: touchAll, onRested: wake })
     const ports = { ...options, time, calls }
-    const policies = new Policies(store, calls)
     const onLost = (partition: ServedPartition): void => this.#stewardship.drop(partition)
     const onRead = (isNews: boolean): void => this.#steer(isNews)
     this.#ports = ports
@@ -129,15 +116,12 @@ class StoreDispatcher implements Dispatcher, Alarm {
     this.#settling = new Settling({
       ports,
       onSettled: (lane, waiting) => this.#settled(lane, waiting),
-      onReturned: taskId => this.#listing.soon(this.#stewardship.partitions.get(partitionOfTask(taskId))),
       wake,
     })
-    this.#remembering = new Remembering({ ports, onLost })
     this.#recalling = new Recalling({ ports, settling: this.#settling, touch: lane => this.#loop.touch(lane) })
     this.#loop = new Loop({
       setting: {
         ports,
-        policies,
         settling: this.#settling,
         steering: this.#steering,
         underWay: this.#underWay,
@@ -162,22 +146,29 @@ class StoreDispatcher implements Dispatcher, Alarm {
       join: (tenant, lane) => shares.joinShares(this.#loop.shares, tenant, lane),
       touch: lane => this.#loop.touch(lane),
       forget: lane => this.#loop.forget(lane),
+      onLeft: ({ number }) => void this.#upkeep.endLost([number]),
     })
     this.#stewardship = new Stewardship({
       ports,
       onBeat: (version, asked) => void this.#steering.heard(version, asked),
-      onTaken: partition => this.#taken(partition),
+      onTaken: partition => this.#listing.open(partition),
       onGiving: partition => this.#remembering.writeAll(partition),
       onDropped: ({ lanes }) => lanes.forEach(lane => this.#loop.forget(lane)),
-      onUnused: (taskIds, token) => this.#release(taskIds, token),
+      onUnused: tasks => this.#putBack(tasks),
     })
-    this.#laneWalk = new LaneWalk(this.#stewardship.partitions)
+    const { partitions } = this.#stewardship
+    this.#laneWalk = new LaneWalk(partitions)
+    this.#remembering = new Remembering({ ports, partitions, onLost })
     const isDoubted = (token: string): boolean => this.#stewardship.isDoubted(token)
-    this.#upkeep = new Upkeep({ ports, policies, settling: this.#settling, isDoubted, wake })
+    this.#upkeep = new Upkeep({ ports, settling: this.#settling, partitions, isDoubted, wake })
   }
 
   now(): number {
     return this.#ports.time.now()
+  }
+
+  partitions(): readonly number[] {
+    return this.#serving.map(({ number }) => number)
   }
 
   serves(partition: number): boolean {
@@ -191,6 +182,10 @@ class StoreDispatcher implements Dispatcher, Alarm {
   start(): void {
     this.#stopListening = this.#ports.store.onHint(hint => this.#hinted(hint))
     this.ring()
+  }
+
+  isServing(lane: string): boolean {
+    return this.#stewardship.partitions.get(partitionOf(lane))?.lanes.has(lane) ?? false
   }
 
   view(lane: string): LaneView | undefined {
@@ -223,7 +218,7 @@ class StoreDispatcher implements Dispatcher, Alarm {
     this.#stopListening?.()
   }
 
-  /** The beat. It comes from here and not from a timer of its own: who beats can also work. */
+  /** The beat. It has no timer of its own: an instance that beats can also work. */
   ring(): void {
     const { clock, calls, time } = this.#ports
     this.dueAt = clock.monotonic() + BEAT_MS
@@ -237,27 +232,19 @@ class StoreDispatcher implements Dispatcher, Alarm {
     void this.#upkeep.walk()
   }
 
-  async #taken(partition: ServedPartition): Promise<boolean> {
-    if (!(await this.#listing.open(partition))) return false
-    if (partition.leaseEnds.length > 0) void this.#upkeep.endLost(partition)
-    return true
+  get #serving(): readonly ServedPartition[] {
+    return [...this.#stewardship.partitions.values()].filter(({ phase }) => phase === 'serving')
   }
 
   async #keepHouse(): Promise<void> {
     if (this.#isKeepingHouse) return
     this.#isKeepingHouse = true
-    await sideBySide(this.#stewardship.partitions.values(), PARTITIONS_AT_ONCE, partition => this.#keepUp(partition))
+    const { calls, clock } = this.#ports
+    await this.#upkeep.endLost(this.partitions())
+    const isDue = ({ listAgainAt }: ServedPartition): boolean => listAgainAt <= clock.monotonic()
+    const due = calls.isResting ? [] : this.#serving.filter(isDue)
+    this.#upkeep.listed(await this.#listing.again(due))
     this.#isKeepingHouse = false
-  }
-
-  async #keepUp(partition: ServedPartition): Promise<void> {
-    const { calls, clock, time } = this.#ports
-    const isDue = (): boolean => partition.phase === 'serving' && !calls.isResting
-    if (isDue() && (partition.leaseEnds[0] ?? Infinity) <= time.storeNow()) await this.#upkeep.endLost(partition)
-    if (!isDue() || partition.listAgainAt > clock.monotonic()) return
-    this.#upkeep.listed(partition, await this.#listing.again(partition))
-    // Leases whose end nobody could know of, or could not be written when it came.
-    partition.leaseEnds.unshift(time.storeNow())
   }
 
   #hinted(hint: Hint): void {
@@ -275,18 +262,21 @@ class StoreDispatcher implements Dispatcher, Alarm {
     this.#loop.touch(lane)
   }
 
-  #release(taskIds: readonly string[], token: string): void {
-    for (const taskId of taskIds) this.#settling.release({ taskId, token })
+  #putBack(tasks: readonly ClaimedTask[]): void {
+    for (const task of tasks) {
+      this.#settling.takeInHand(task)
+      this.#settling.settle({ task, settlement: putBack(task), lateness: NOT_LATE })
+    }
     this.#loop.wake()
   }
 
-  /** What operators have ordered is known here, perhaps anew. */
+  /** The orders of operators are known here, perhaps anew. */
   #steer(isNews: boolean): void {
     if (isNews) void this.#laneWalk.begin()
     this.#loop.wake()
   }
 
-  /** Whatever ends first: the condition, or the time. */
+  /** Resolves when the condition is met, or the time is over. */
   async #until(isMet: () => boolean, ms: number): Promise<void> {
     const { clock } = this.#ports
     const endsAt = clock.monotonic() + ms

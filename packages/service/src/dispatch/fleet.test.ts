@@ -9,7 +9,7 @@ function looks(counts: readonly (number | undefined)[], passedMs = 1_000): [live
   const watch: Watch = new Map()
   return counts.map(count => {
     const beats = count === undefined ? [] : [{ instance: 'b', count }]
-    look(watch, { beats, stewards: [{ partition: 0, instance: 'b', token: 't' }], recordsVersion: 0 }, passedMs)
+    look(watch, { beats, stewards: [{ partition: 0, instance: 'b', token: 't' }] }, passedMs)
     return [isLive(watch, 'b'), isDead(watch, 'b')]
   })
 }

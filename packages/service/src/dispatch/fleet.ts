@@ -1,4 +1,4 @@
-import type { Fleet } from '../stores/task-store.ts'
+import type { Fleet } from '../stores/store.ts'
 
 /** Instances say that they are alive so often. */
 export const BEAT_MS = 1_000
@@ -22,7 +22,7 @@ export type Watch = Map<string, Watched>
  * Another look at everybody's beats. `passedMs` is the time in which the watcher itself was well: silence that it could
  * not have heard does not count.
  */
-export function look(watch: Watch, { beats, stewards }: Fleet, passedMs: number): void {
+export function look(watch: Watch, { beats, stewards }: Pick<Fleet, 'beats' | 'stewards'>, passedMs: number): void {
   const counts = new Map(beats.map(({ instance, count }) => [instance, count]))
   // A steward without a beat has been gone for long, or has not yet begun: it is given the same time.
   for (const { instance } of stewards) if (!counts.has(instance)) counts.set(instance, 0)

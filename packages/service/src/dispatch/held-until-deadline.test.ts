@@ -28,7 +28,7 @@ async function setting(options: WorldOptions = {}) {
     endOf: async (order: Order, mostMs = 300_000): Promise<Task> => {
       const { taskId } = await world.enqueue(order)
       await world.finish(mostMs)
-      return (await world.store.get(taskId))!
+      return world.read(taskId)
     },
   }
 }
@@ -51,7 +51,7 @@ describe('a task whose deadline comes', () => {
     const { world, startedAt } = await setting({ behaviourOf: () => DOWN, policy: { maxAttempts: 50 } })
     await world.enqueueMany(200, { deadlineAt: startedAt + 60_000 })
     await world.finish(300_000)
-    const all = await Promise.all(world.accepted.map(async ({ taskId }) => (await world.store.get(taskId))!))
+    const all = await Promise.all(world.accepted.map(({ taskId }) => world.read(taskId)))
     const held = all.filter(task => heldBy(task) !== undefined)
     assert.deepEqual(new Set(held.map(heldBy)), new Set(['breaker-open']))
     const [untried, tried] = [held.filter(isUntried), held.filter(task => !isUntried(task))]
@@ -66,13 +66,11 @@ describe('a task whose deadline comes', () => {
     await world.enqueueMany(200)
     await world.enqueueMany(100, { deadlineAt: startedAt + 15_000 })
     await world.finish(300_000)
-    const short = await Promise.all(
-      world.accepted.slice(200).map(async ({ taskId }) => (await world.store.get(taskId))!),
-    )
+    const short = await Promise.all(world.accepted.slice(200).map(({ taskId }) => world.read(taskId)))
     const held = short.filter(isUntried)
     assert.ok(held.length > 50, `${held.length} were never tried`)
     assert.deepEqual(new Set(held.map(heldBy)), new Set(['breaker-open']))
-    assert.equal((await world.store.counters()).tasks.SUCCEEDED, 200)
+    assert.equal(await world.count('succeeded'), 200)
   })
 
   it('before it is known that its destination is down says that credit held it', async () => {
@@ -101,7 +99,7 @@ describe('a task whose deadline comes', () => {
     const { taskId } = await world.enqueue({ deadlineAt: world.clock.now() + 5_000 })
     await world.store.attemptNow(taskId)
     await world.finish(300_000)
-    assert.equal(heldBy((await world.store.get(taskId))!), 'paused')
+    assert.equal(heldBy(await world.read(taskId)), 'paused')
   })
 
   it('behind a pause that has ended meanwhile says so, too: those on the way back as well', async () => {
@@ -111,7 +109,7 @@ describe('a task whose deadline comes', () => {
     await world.enqueueMany(50)
     const late = await world.enqueueMany(50, { deadlineAt: startedAt + 10_000 })
     await world.finish(300_000)
-    const ends = await Promise.all(late.map(async ({ taskId }) => (await world.store.get(taskId))!))
+    const ends = await Promise.all(late.map(({ taskId }) => world.read(taskId)))
     assert.deepEqual(new Set(ends.map(heldBy)), new Set(['paused']))
   })
 

@@ -1,20 +1,16 @@
 /**
- * What waits in a partition: read whole when it is taken, kept up by hints, and listed again every half minute, so that
- * a lost hint costs lateness and nothing else.
+ * The waiting queues of partitions: read when a partition is taken, kept up by hints, and listed again every half minute, so
+ * that a lost hint costs lateness and nothing else.
  */
 import { lane as lanes, laneMemory, type shares } from '@secondwind/resilience/rules'
-import { laneOf, queueOf } from '../task/lane.ts'
-import type { Answer, Hint, LaneMemory, LeaseHead, Page, PartitionPage, QueueHead } from '../stores/task-store.ts'
+import { laneOf, partitionOf, queueOf } from '../task/lane.ts'
+import type { Hint, LaneMemory, QueueHead } from '../stores/store.ts'
+import { allPages } from './all-pages.ts'
 import type { DispatchPorts } from './ports.ts'
 import { ServedLane } from './served-lane.ts'
 import type { ServedPartition } from './served-partition.ts'
 import type { Settling } from './settling.ts'
 import type { Steering } from './steering.ts'
-
-const PAGE = 1_000
-
-/** A million queues: more lanes than one partition will ever have. */
-const MOST_PAGES = 1_000
 
 interface ListingOptions {
   readonly ports: DispatchPorts
@@ -25,6 +21,8 @@ interface ListingOptions {
   /** Something about the lane has changed. */
   readonly touch: (lane: ServedLane) => void
   readonly forget: (lane: ServedLane) => void
+  /** Another process has, or had, leases in the partition. */
+  readonly onLeft: (partition: ServedPartition) => void
 }
 
 export class Listing {
@@ -36,16 +34,19 @@ export class Listing {
 
   /** All that a new steward has to know before its first claim; false when it could not be read, or is in vain. */
   async open(partition: ServedPartition): Promise<boolean> {
-    const { clock, random, store } = this.#options.ports
+    const { calls, clock, random, store } = this.#options.ports
+    const partitions = [partition.number]
     const [memories, leases, heads] = await Promise.all([
-      this.#pages(partition, ask => store.memories(ask)),
-      this.#pages(partition, ask => store.leases(ask)),
-      this.#pages(partition, ask => store.queues(ask)),
+      allPages(calls, page => store.memories({ ...page, partitions })),
+      allPages(calls, page => store.leases({ ...page, partitions })),
+      allPages(calls, page => store.queues({ ...page, partitions })),
     ])
-    if (memories === undefined || leases === undefined || heads === undefined) return false
+    if (memories === undefined || leases === undefined || heads === undefined || partition.phase === 'gone')
+      return false
     for (const { lane, memory } of memories) partition.memories.set(lane, memory)
-    this.#keepLeases(partition, leases)
-    // In a partition that nobody has served, first attempts alone are no sign that anybody served the lane.
+    const left = leases.filter(lease => !this.#options.settling.isInHand(lease))
+    for (const { lane } of left) this.#found(partition, lane)
+    // In a partition that was never served, first attempts alone are no sign that the lane was served.
     for (const { lane, queue } of heads) if (queueOf(queue).kind !== 'first') this.#found(partition, lane)
     // The first time anywhere in between: partitions that were taken together are not listed together for ever.
     partition.listAgainAt = clock.monotonic() + random() * this.#options.listAgainMs
@@ -53,26 +54,24 @@ export class Listing {
     for (const { lane, queue, dueAt } of heads) this.#laneIn(partition, lane).hint(queue, dueAt)
     for (const { lane, queue, dueAt } of partition.earlyHints) this.#laneIn(partition, lane).hint(queue, dueAt)
     for (const lane of partition.lanes.values()) this.#options.touch(lane)
+    if (left.length > 0) this.#options.onLeft(partition)
     return true
   }
 
-  /** Hears of what was missed, and lets go of lanes that nothing can be said of. Returns what was listed. */
-  async again(partition: ServedPartition): Promise<readonly QueueHead[]> {
-    if (partition.isListing || partition.phase !== 'serving') return []
-    partition.isListing = true
-    const { store, clock } = this.#options.ports
-    partition.listAgainAt = clock.monotonic() + this.#options.listAgainMs
-    const heads = await this.#pages(partition, ask => store.queues(ask))
-    partition.isListing = false
+  /** Learns of hints that were lost, and drops idle lanes. Returns the waiting queues. */
+  async again(partitions: readonly ServedPartition[]): Promise<readonly QueueHead[]> {
+    if (partitions.length === 0) return []
+    const { store, calls, clock } = this.#options.ports
+    const byNumber = new Map(partitions.map(partition => [partition.number, partition]))
+    for (const partition of partitions) partition.listAgainAt = clock.monotonic() + this.#options.listAgainMs
+    const heads = await allPages(calls, page => store.queues({ ...page, partitions: [...byNumber.keys()] }))
     if (heads === undefined) return []
-    for (const { lane, queue, dueAt } of heads) this.#hintLane(partition, lane, queue, dueAt)
-    this.#forgetIdle(partition)
+    for (const { lane, queue, dueAt } of heads) {
+      const partition = byNumber.get(partitionOf(lane))
+      if (partition?.phase === 'serving') this.#hintLane(partition, lane, queue, dueAt)
+    }
+    for (const partition of partitions) if (partition.phase === 'serving') this.#forgetIdle(partition)
     return heads
-  }
-
-  /** Something stands in one of its queues again, and nobody knows in which. */
-  soon(partition: ServedPartition | undefined): void {
-    if (partition !== undefined) partition.listAgainAt = -Infinity
   }
 
   hint(partition: ServedPartition, hint: Hint): void {
@@ -121,35 +120,9 @@ export class Listing {
       }
   }
 
-  /** Leases of others end by themselves; some may be over already, or were left behind by a process that is gone. */
-  #keepLeases(partition: ServedPartition, leases: readonly LeaseHead[]): void {
-    const { ports, settling } = this.#options
-    const left = leases.filter(({ taskId, token }) => !settling.isInHand({ taskId, token }))
-    for (const { lane } of left) this.#found(partition, lane)
-    if (left.length > 0) partition.leaseEnds = [ports.time.storeNow(), ...left.map(({ endsAt }) => endsAt)]
-  }
-
-  /** Somebody has served it before, and perhaps wrote nothing down: it is not new. */
+  /** It was served before, though perhaps nothing of it was written down: it is not new. */
   #found({ memories }: ServedPartition, lane: string): void {
     if (!memories.has(lane)) memories.set(lane, NOTHING_KNOWN)
-  }
-
-  /** All pages; undefined when one got no answer, or the partition is somebody else's by then. */
-  async #pages<Item>(
-    partition: ServedPartition,
-    ask: (page: PartitionPage) => Promise<Answer & Page<Item>>,
-  ): Promise<Item[] | undefined> {
-    const items: Item[] = []
-    let cursor: string | undefined
-    for (let page = 0; page < MOST_PAGES; page++) {
-      const from = { partition: partition.number, limit: PAGE, ...(cursor !== undefined && { cursor }) }
-      const answer = await this.#options.ports.calls.ask(() => ask(from))
-      if (answer === undefined || partition.phase === 'gone') return undefined
-      for (const item of answer.items) items.push(item)
-      cursor = answer.nextCursor
-      if (cursor === undefined) break
-    }
-    return items
   }
 }
 

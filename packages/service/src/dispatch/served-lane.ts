@@ -88,7 +88,7 @@ export class ServedLane implements Alarm {
   readonly #startingOf = { first: 0, retry: 0, late: 0, byHand: 0 }
   /** Attempts under way. */
   running = 0
-  /** Leases whose end, a settlement or a release, has not yet been sent: the store still counts them. */
+  /** Leases whose settlement has not yet been sent: the store still counts them. */
   unsent = 0
   /** So many slots it could use, as of the latest look. */
   most = 0

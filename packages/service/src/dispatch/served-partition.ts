@@ -1,4 +1,4 @@
-import type { Hint, LaneMemory } from '../stores/task-store.ts'
+import type { Hint, LaneMemory } from '../stores/store.ts'
 import type { ServedLane } from './served-lane.ts'
 
 interface Taken {
@@ -14,14 +14,14 @@ export class ServedPartition {
   /** Every claim and every memory names it, and is refused once it is no longer the partition's. */
   readonly token: string
   readonly takenAt: number
-  /** It was taken from somebody, who may have known of more than was written down. */
+  /** It was taken from another steward, which may have known more than it wrote down. */
   readonly wasServed: boolean
-  /** `reading`: what waits and who holds leases is not yet known. `gone`: somebody else's now, or about to be. */
+  /** `reading`: its queues and leases are not yet known. `gone`: another steward has it, or is about to take it. */
   phase: 'reading' | 'serving' | 'gone' = 'reading'
   readonly lanes: Map<string, ServedLane> = new Map()
-  /** What an earlier steward left of lanes that nothing has been heard of since. */
+  /** Written by an earlier steward, of lanes that have had no task since. */
   readonly memories: Map<string, LaneMemory> = new Map()
-  /** Heard of while reading. */
+  /** They came while reading. */
   readonly earlyHints: Hint[] = []
   /** The claim under way: there is one at a time. */
   claim: Promise<void> | undefined
@@ -29,11 +29,12 @@ export class ServedPartition {
   readonly cancelled: Set<string> = new Set()
   /** Lanes whose turn came while a claim was under way. */
   readonly parked: Set<ServedLane> = new Set()
-  /** When leases that others left end, the earliest first, on the store's clock. */
-  leaseEnds: number[] = []
+  /** Lanes that may have learned something since their memory was written. */
+  readonly changed: Map<string, ServedLane> = new Map()
+  /** The write of memories under way: there is one at a time. */
+  writing: Promise<void> | undefined
   /** An instant of the elapsed clock. */
   listAgainAt: number = -Infinity
-  isListing = false
 
   constructor({ number, token, takenAt, wasServed }: Taken) {
     this.number = number

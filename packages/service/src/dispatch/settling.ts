@@ -2,8 +2,9 @@ import { laneKey, partitionOf, queueKey } from '../task/lane.ts'
 import type { Settlement } from '../task/settle.ts'
 import { settledOf } from '../task/task-change.ts'
 import type { AttemptRow, ClaimedTask, TaskStatus } from '../task/task.ts'
-import type { HeldLease, Settled } from '../stores/task-store.ts'
+import type { LeaseHead, Settled } from '../stores/store.ts'
 import type { Lateness } from '../telemetry/events.ts'
+import { keepBodies } from './dead-bodies.ts'
 import { Outbox } from './outbox.ts'
 import type { DispatchPorts } from './ports.ts'
 import type { ServedLane } from './served-lane.ts'
@@ -12,63 +13,54 @@ import type { ServedLane } from './served-lane.ts'
 export interface Ending {
   readonly task: ClaimedTask
   readonly settlement: Settlement
-  /** The lane that it was started from; absent when the lease was somebody else's. */
+  /** The lane that it was started from; absent when another process had the lease. */
   readonly lane?: ServedLane
   readonly lateness: Lateness
 }
 
-/** A lease that was never used. */
-export interface Unused extends HeldLease {
-  /** Where the task stands again, and the lane that it was claimed for; absent when only its id is known. */
-  readonly task?: ClaimedTask
-  readonly lane?: ServedLane
-}
-
-/** A lane by its name, and where it belongs: whoever was started from it need not be asked for either. */
+/** A lane by its name, and the partition that it belongs to. */
 export interface LaneName {
   readonly key: string
   readonly partition: { readonly number: number }
 }
 
+type LeaseName = Pick<LeaseHead, 'taskId' | 'token'>
+
 interface SettlingOptions {
   readonly ports: DispatchPorts
-  /** The store's answer came: leases are free, and what waits again is due then. */
+  /** The store has answered: the lease is free, and a task that waits again is due then. */
   readonly onSettled: (lane: LaneName, waiting?: { readonly queue: string; readonly dueAt: number }) => void
-  /** Something returned to a partition, and nobody knows to which queue. */
-  readonly onReturned: (taskId: string) => void
   /** There may be more to send. */
   readonly wake: () => void
 }
 
 /**
- * The last mile of every lease: settled, or released if nothing was ever sent. Settlements go before claims, and are sent
- * again until the store has answered; a stale one is told as an orphan. Telemetry hears of nothing that is not written.
+ * The end of every lease, on its way to the store. Settlements go before claims, and are sent again until the store has
+ * answered; a stale one is an orphan. Telemetry hears of an end when it is written.
  */
 export class Settling {
   readonly #ports: DispatchPorts
   readonly #options: SettlingOptions
-  /** By task: the leases that somebody here will end. Nobody else may take them for lost. */
+  /** By task: the leases that this process will end. It must not take them for lost. */
   readonly #inHand = new Map<string, string>()
   readonly #endings: Outbox<Ending>
-  readonly #unused: Outbox<Unused>
 
   constructor(options: SettlingOptions) {
     this.#ports = options.ports
     this.#options = options
     this.#endings = new Outbox(endings => this.#settle(endings), options.wake)
-    this.#unused = new Outbox(unused => this.#release(unused), options.wake)
   }
 
-  /** What has not yet been answered. */
+  /** Endings that the store has not yet answered. */
   get size(): number {
-    return this.#endings.size + this.#unused.size
+    return this.#endings.size
   }
 
   takeInHand({ taskId, lease }: ClaimedTask): void {
     this.#inHand.set(taskId, lease.token)
   }
 
-  isInHand({ taskId, token }: HeldLease): boolean {
+  isInHand({ taskId, token }: LeaseName): boolean {
     return this.#inHand.get(taskId) === token
   }
 
@@ -77,21 +69,22 @@ export class Settling {
     this.#endings.add(ending)
   }
 
-  release(unused: Unused): void {
-    this.#inHand.set(unused.taskId, unused.token)
-    countUnsent([unused], 1)
-    this.#unused.add(unused)
-  }
-
   /** Before a claim: it should find the leases ended that it counts. */
   flush(): void {
-    if (this.#ports.calls.isResting) return
-    this.#endings.flush()
-    this.#unused.flush()
+    if (!this.#ports.calls.isResting) this.#endings.flush()
   }
 
   async #settle(endings: readonly Ending[]): Promise<boolean> {
     const { calls, store } = this.#ports
+    const dead = endings.filter(givesUpBody)
+    if (
+      dead.length > 0 &&
+      !(await keepBodies(
+        this.#ports,
+        dead.map(({ task }) => task),
+      ))
+    )
+      return false
     countUnsent(endings, -1)
     const answer = await calls.ask(() => store.settle(endings.map(({ settlement }) => settlement)))
     if (answer === undefined) countUnsent(endings, 1)
@@ -110,23 +103,7 @@ export class Settling {
     else if (settlement.attempt !== undefined) this.#tellOrphan(task, settlement.attempt)
   }
 
-  async #release(unused: readonly Unused[]): Promise<boolean> {
-    const { calls, store } = this.#ports
-    countUnsent(unused, -1)
-    const answer = await calls.ask(() => store.release(unused.map(({ taskId, token }) => ({ taskId, token }))))
-    if (answer === undefined) {
-      countUnsent(unused, 1)
-      return false
-    }
-    for (const { task, taskId, token } of unused) {
-      this.#letGo({ taskId, token })
-      if (task === undefined) this.#options.onReturned(taskId)
-      else this.#options.onSettled(laneNameOf(task), { queue: queueKey(task.queue), dueAt: task.dueAt })
-    }
-    return true
-  }
-
-  #letGo({ taskId, token }: HeldLease): void {
+  #letGo({ taskId, token }: LeaseName): void {
     if (this.#inHand.get(taskId) === token) this.#inHand.delete(taskId)
   }
 
@@ -169,8 +146,13 @@ export class Settling {
   }
 }
 
-function countUnsent(ends: readonly { readonly lane?: ServedLane }[], by: 1 | -1): void {
-  for (const { lane } of ends) if (lane !== undefined) lane.unsent += by
+/** A dead letter may be replayed: its body is kept before the settlement is sent, lest a sweep comes in between. */
+function givesUpBody({ task, settlement }: Ending): boolean {
+  return settlement.next.status === 'EXHAUSTED' && task.request.storedBody !== undefined
+}
+
+function countUnsent(endings: readonly Ending[], by: 1 | -1): void {
+  for (const { lane } of endings) if (lane !== undefined) lane.unsent += by
 }
 
 function laneNameOf(task: ClaimedTask): LaneName {

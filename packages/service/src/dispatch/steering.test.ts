@@ -60,7 +60,7 @@ describe('a pause', () => {
     await set({})
     await world.clock.advance(1_100)
     assert.equal(await world.statusOf(task), 'SUCCEEDED')
-    assert.equal((await world.store.get(task.taskId))!.progress.attemptNumber, 1)
+    assert.equal((await world.read(task.taskId)).progress.attemptNumber, 1)
   })
 
   it('of a tenant lets an attempt pass that is asked for by hand', async () => {
@@ -102,7 +102,7 @@ describe('a pause', () => {
 })
 
 describe('a kill switch', () => {
-  it('releases what was claimed before it, and was not yet sent: that is no attempt', async () => {
+  it('puts back tasks that were claimed before it and not yet sent: that is no attempt', async () => {
     let isSlow = false
     const fateOf: FateOf = (_, verb) => (isSlow && verb === 'claim' ? { ...WELL, afterMs: 1_500 } : WELL)
     const { world, control, sentAt } = await setting({ fateOf })
@@ -113,7 +113,7 @@ describe('a kill switch', () => {
     await world.clock.advance(5_000)
     assert.deepEqual(sentAt(), [])
     assert.equal(await world.statusOf(task), 'PENDING')
-    assert.equal((await world.store.get(task.taskId))!.progress.attemptNumber, 0)
+    assert.equal((await world.read(task.taskId)).progress.attemptNumber, 0)
   })
 
   it('at retries-off lets first attempts go on and holds retries, which come back by a ramp of their own', async () => {
@@ -354,7 +354,7 @@ describe('a destination that is resumed under a stop rule', () => {
     assert.deepEqual([name, paused!.by, resumed], ['payments', 'system', undefined])
     assert.equal(dispatcher.view(LANE)!.hold!.reason, 'paused')
     assert.match(warnings.join(), /paused-again/)
-    const { items } = await world.store.auditTrail({ limit: 10 })
+    const { items } = await world.store.audit({ limit: 10 })
     assert.deepEqual(
       items.map(({ actor, action, subject }) => [actor, action, subject]),
       [['system', 'destination.pause', 'https://api.example']],

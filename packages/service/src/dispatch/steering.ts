@@ -137,14 +137,14 @@ export class Steering {
     const reason = `at least ${Math.round(stopOnFailureRate * 100)} % of the last ${overLast} attempts failed while it was coming back`
     const again = { since: now, by: SYSTEM, reason, ...lengthOf(watch) }
     const { tenant, destination } = laneOf(id)
+    const document = { ...afterStop(standing, again), paused: again }
     const answer = await ports.calls.ask(() =>
-      ports.store.writeRecord({
-        kind: 'destination',
-        id,
+      ports.store.write([{ kind: 'destination', id, tenant, document, ifVersion: known?.version ?? 0 }], {
         tenant,
-        document: { ...afterStop(standing, again), paused: again },
-        ifVersion: known?.version ?? 0,
-        audit: { tenant, actor: SYSTEM, action: 'destination.pause', subject: destination, reason },
+        actor: SYSTEM,
+        action: 'destination.pause',
+        subject: destination,
+        reason,
       }),
     )
     if (answer?.kind === 'written') ports.events.warning('paused-again', `${id} is paused again: ${reason}`)

@@ -4,12 +4,15 @@
  *
  *  1. What I want I take if it is free or its steward is dead; what I serve and another wants I give.
  *  2. A record in my name that I do not serve I free or take anew, at every beat: so ends whatever an unanswered call left.
- *  3. Whoever finds its token replaced drops the partition, and finishes what it has sent.
+ *  3. An instance that finds its token replaced drops the partition, and finishes the attempts that it has sent.
  */
 import { PARTITIONS } from '../task/lane.ts'
-import type { Steward } from '../stores/task-store.ts'
+import type { ClaimedTask } from '../task/task.ts'
+import type { Steward } from '../stores/store.ts'
+import { allPages } from './all-pages.ts'
 import { BEAT_MS, isDead, isLive, look, stewardFor, type Watch } from './fleet.ts'
 import type { DispatchPorts } from './ports.ts'
+import { readLeased } from './read-tasks.ts'
 import type { ServedLane } from './served-lane.ts'
 import { ServedPartition } from './served-partition.ts'
 import type { Mark } from './store-time.ts'
@@ -29,20 +32,20 @@ interface Doubt {
 
 interface StewardshipOptions {
   readonly ports: DispatchPorts
-  /** The store has answered what was asked at this moment. */
+  /** The store has answered a beat that was asked at this moment. */
   readonly onBeat: (recordsVersion: number, asked: Mark) => void
   /** Reads what a new steward has to know; false when the store gave no answer. */
   readonly onTaken: (partition: ServedPartition) => Promise<boolean>
   /** Writes down what the next one has to know. */
   readonly onGiving: (partition: ServedPartition) => Promise<void>
   readonly onDropped: (partition: ServedPartition) => void
-  /** Leases that were never used. */
-  readonly onUnused: (taskIds: readonly string[], token: string) => void
+  /** Their leases were never used. */
+  readonly onUnused: (tasks: readonly ClaimedTask[]) => void
 }
 
 export class Stewardship {
   readonly partitions: Map<number, ServedPartition> = new Map()
-  /** Those that were left because the store gave no answer, as they were then, until somebody serves them again. */
+  /** Those that were left because the store gave no answer, as they were then, until they are served again. */
   readonly left: Map<number, ServedPartition> = new Map()
   isStopping = false
   readonly #options: StewardshipOptions
@@ -71,11 +74,12 @@ export class Stewardship {
     if (this.#isBeating) return
     this.#isBeating = true
     this.#moved.clear()
-    const { calls, clock, instance, store, time } = this.#options.ports
+    const { calls, clock, instance, largeFrom, onWaiting, store, time } = this.#options.ports
     const asked = time.mark()
-    const fleet = await calls.ask(() => store.beat(instance))
+    const fleet = await calls.ask(() => store.beat({ instance, largeFrom }))
     this.#isBeating = false
     if (fleet === undefined) return
+    onWaiting(fleet.waiting)
     this.#options.onBeat(fleet.recordsVersion, asked)
     const at = clock.monotonic()
     look(this.#watch, fleet, Math.min(LONGEST_LOOK_MS, at - (this.#heardAt ?? at)))
@@ -95,7 +99,7 @@ export class Stewardship {
     this.drop(partition)
   }
 
-  /** Leases of this claim were never sent: they are not lost, and will be released. */
+  /** The leases of this claim were never used: they are not lost, and will be put back. */
   isDoubted(token: string): boolean {
     return this.#doubts.some(doubt => doubt.token === token)
   }
@@ -126,7 +130,7 @@ export class Stewardship {
         this.#move(doubt.partition, () => this.#resolve(doubt))
   }
 
-  /** What this instance wants; reckoned anew only when somebody came or went. */
+  /** What this instance wants; reckoned anew only when an instance came or went. */
   #choose(live: readonly string[]): void {
     const fleet = live.toSorted().join(' ')
     if (fleet === this.#chosenAmong) return
@@ -178,12 +182,15 @@ export class Stewardship {
     await calls.ask(() => store.give({ partition: number, steward: token }))
   }
 
-  /** The partition's token has changed: from now on the late call is refused, and what it made can be seen. */
+  /** The partition's token has changed: from now on the late call is refused, and the leases that it made can be seen. */
   async #resolve(doubt: Doubt): Promise<void> {
-    const { calls, store } = this.#options.ports
-    const answer = await calls.ask(() => store.leasesOf({ partition: doubt.partition, token: doubt.token }))
-    if (answer === undefined) return
-    if (answer.taskIds.length > 0) this.#options.onUnused(answer.taskIds, doubt.token)
+    const { ports, onUnused } = this.#options
+    const { calls, store } = ports
+    const ask = { partitions: [doubt.partition], token: doubt.token }
+    const leases = await allPages(calls, page => store.leases({ ...page, ...ask }))
+    const tasks = leases && (await readLeased(ports, leases))
+    if (tasks === undefined) return
+    if (tasks.length > 0) onUnused(tasks)
     this.#doubts = this.#doubts.filter(other => other !== doubt)
   }
 

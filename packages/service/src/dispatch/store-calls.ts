@@ -1,6 +1,6 @@
 import { DEFAULT_POLICY, delayMs, NOT_ARMED, type Alarm, type Clock, type Random } from '@secondwind/resilience'
 import type { DispatchEvents } from '../telemetry/events.ts'
-import type { Answer } from '../stores/task-store.ts'
+import type { Answer } from '../stores/store.ts'
 import type { StoreTime } from './store-time.ts'
 
 /** No answer by then: a third of what a lease has to spare, so that whatever follows still comes in time. */

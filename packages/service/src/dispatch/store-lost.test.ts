@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { explain } from '../task/explain.ts'
 import { laneKey } from '../task/lane.ts'
-import { WELL, type Verb } from './simulation/faulty-store.test-kit.ts'
+import type { Verb } from '../stores/store.ts'
+import { WELL } from './simulation/faulty-store.test-kit.ts'
 import { World } from './simulation/world.test-kit.ts'
 
 const KEY = laneKey({ tenant: 'acme', destination: 'https://api.example' })
@@ -19,7 +20,7 @@ describe('a store that can be read and not written', () => {
     const { dispatcher } = world.start()
     await world.clock.advance(20_000)
     const { taskId } = await world.enqueue({ delayMs: 1_000 })
-    const task = (await world.store.get(taskId))!
+    const task = await world.read(taskId)
     const dueAt = task.createdAt + 1_000
     isFull = true
     for (let look = 0; look < 60; look++) {

@@ -1,19 +1,20 @@
 /**
- * What nobody else would do: leases whose holder was never heard of again, and deadlines that pass behind a shut gate. Both
- * whatever gates and limits say, and in bounded steps.
+ * Two duties that no attempt has: leases whose holder is gone, and deadlines that pass behind a shut gate. Neither asks gates
+ * or limits, and each takes bounded steps.
  */
-import { laneKey, queueOf } from '../task/lane.ts'
+import { laneKey, partitionOf, queueOf } from '../task/lane.ts'
 import { lostResult, settle } from '../task/settle.ts'
-import type { ClaimedTask } from '../task/task.ts'
+import type { ClaimedTask, Task } from '../task/task.ts'
 import { changeOf } from '../task/task-change.ts'
-import type { QueueHead } from '../stores/task-store.ts'
-import type { Policies } from './policies.ts'
+import type { QueueHead } from '../stores/store.ts'
+import { allPages } from './all-pages.ts'
+import { keepBodies } from './dead-bodies.ts'
 import type { DispatchPorts } from './ports.ts'
+import { readLeased, readTasks } from './read-tasks.ts'
 import type { ServedPartition } from './served-partition.ts'
 import type { Settling } from './settling.ts'
 
 /** Of each step. */
-const MOST_LEASES = 100
 const MOST_LOOKS = 500
 
 /** In a beat, over all partitions: more only while they find something to end. */
@@ -25,23 +26,23 @@ const LATE_MS = 60_000
 
 interface UpkeepOptions {
   readonly ports: DispatchPorts
-  readonly policies: Policies
   readonly settling: Settling
-  /** Leases of a claim of ours that got no answer: never sent, and released elsewhere. */
+  /** By number: those that are served here. */
+  readonly partitions: ReadonlyMap<number, ServedPartition>
+  /** Leases of a claim of ours that got no answer: they were never sent, and are put back elsewhere. */
   readonly isDoubted: (token: string) => boolean
   readonly wake: () => void
 }
 
 interface Walk {
-  readonly partition: ServedPartition
   readonly lane: string
   readonly queue: string
-  cursor: string | undefined
+  readonly cursor?: string
 }
 
 export class Upkeep {
   readonly #options: UpkeepOptions
-  /** By partition, lane and queue; the first goes on first. */
+  /** By lane and queue; the first goes on first. */
   readonly #walks = new Map<string, Walk>()
   #isWalking = false
 
@@ -49,46 +50,42 @@ export class Upkeep {
     this.#options = options
   }
 
-  /** Ends leases that nobody holds any more. */
-  async endLost(partition: ServedPartition): Promise<void> {
-    const { ports, settling } = this.#options
-    const storeNow = ports.time.storeNow()
-    partition.leaseEnds = partition.leaseEnds.filter(endsAt => endsAt > storeNow)
-    // Leases of our own may have ended too, while the store could not be reached: they must not fill the page.
-    const ask = { partition: partition.number, limit: MOST_LEASES + settling.size }
-    const answer = await ports.calls.ask(() => ports.store.endedLeases(ask))
-    let isWhole = answer !== undefined && answer.tasks.length < ask.limit
-    for (const task of answer?.tasks ?? []) isWhole = (await this.#endLease(task)) && isWhole
-    if (!isWhole) partition.leaseEnds.unshift(storeNow)
-    this.#options.wake()
+  /** Ends the leases in these partitions that their holders have not ended in time. */
+  async endLost(partitions: readonly number[]): Promise<void> {
+    const { ports, settling, isDoubted, wake } = this.#options
+    const { calls, store } = ports
+    if (partitions.length === 0) return
+    const leases = await allPages(calls, page => store.leases({ ...page, partitions, haveEnded: true }))
+    // Leases of our own may have ended too, while the store could not be reached.
+    const lost = leases?.filter(lease => !settling.isInHand(lease) && !isDoubted(lease.token)) ?? []
+    if (lost.length === 0) return
+    for (const task of (await readLeased(ports, lost)) ?? []) await this.#endLease(task)
+    wake()
   }
 
-  /** False when it could not be done now. */
-  async #endLease(task: ClaimedTask): Promise<boolean> {
-    const { ports, policies, settling, isDoubted } = this.#options
+  async #endLease(task: ClaimedTask): Promise<void> {
+    const { ports, settling, isDoubted } = this.#options
     const { taskId, lease } = task
-    const policy = await policies.find(task)
-    if (settling.isInHand({ taskId, token: lease.token }) || isDoubted(lease.token)) return true
+    const policy = (await ports.calls.read(() => ports.policies.find(task)))?.value
+    if (settling.isInHand({ taskId, token: lease.token }) || isDoubted(lease.token)) return
     if (policy === 'missing') ports.events.warning('policy-missing', sayMissing(task))
-    if (policy === undefined || policy === 'missing') return false
+    if (policy === undefined || policy === 'missing') return
     settling.takeInHand(task)
     const startedAt = task.claimedAt
     const now = ports.time.now()
     const moment = { now, roll: ports.random(), expectedCallMs: 0 }
     const settlement = settle(task, policy, lostResult(startedAt, lease.endsAt), moment)
     const latenessMs = Math.max(0, startedAt - task.dueAt)
-    // How much of it was the fault of whoever is gone nobody knows.
+    // How much of it was the fault of the instance that is gone is not known.
     settling.settle({ task, settlement, lateness: { latenessMs, ownLatenessMs: 0, overheadMs: 0 } })
-    return true
   }
 
-  /** What was listed: queues that are late are walked through. */
-  listed(partition: ServedPartition, heads: readonly QueueHead[]): void {
+  /** Queues that are late are walked through. */
+  listed(heads: readonly QueueHead[]): void {
     const lateBefore = this.#options.ports.time.storeNow() - LATE_MS
     for (const { lane, queue, dueAt } of heads) {
-      const name = `${partition.token} ${lane} ${queue}`
-      if (dueAt <= lateBefore && !this.#walks.has(name))
-        this.#walks.set(name, { partition, lane, queue, cursor: undefined })
+      const name = `${lane} ${queue}`
+      if (dueAt <= lateBefore && !this.#walks.has(name)) this.#walks.set(name, { lane, queue })
     }
   }
 
@@ -108,29 +105,30 @@ export class Upkeep {
     this.#isWalking = false
   }
 
-  /** Ends what is past its deadline, and goes to the end of the line if there is more to see. */
+  /** Ends tasks that are past their deadline, and goes to the end of the line if there is more to see. */
   async #step(name: string, walk: Walk): Promise<number> {
-    const { calls, store } = this.#options.ports
-    const { partition, lane, queue, cursor } = walk
-    if (partition.phase !== 'serving') return 0
+    const { ports, partitions } = this.#options
+    const { calls, store } = ports
+    const { lane, queue, cursor } = walk
+    const partition = partitions.get(partitionOf(lane))
+    if (partition?.phase !== 'serving') return 0
     const shut = partition.lanes.get(lane)?.shutBefore(queueOf(queue)) ?? []
     const place = { partition: partition.number, steward: partition.token, lane, queue }
     const ask = { ...place, limit: MOST_LOOKS, ...(cursor !== undefined && { cursor }), shut }
     const answer = await calls.ask(() => store.expire(ask))
     if (answer === undefined) return 0
     if (answer.nextCursor !== undefined) this.#walks.set(name, { ...walk, cursor: answer.nextCursor })
-    for (const taskId of answer.expired) await this.#tellExpired(taskId, walk)
+    const tasks = (await readTasks(ports, answer.expired)) ?? []
+    await keepBodies(ports, tasks)
+    for (const task of tasks) this.#tellExpired(task)
     return answer.expired.length
   }
 
-  async #tellExpired(taskId: string, { lane, queue }: Walk): Promise<void> {
-    const { calls, store, events, time } = this.#options.ports
-    const answer = await calls.read(() => store.get(taskId))
-    if (answer?.value === undefined) return
-    const task = answer.value
-    const { tenant, progress, createdAt } = task
+  #tellExpired(task: Task): void {
+    const { events, time } = this.#options.ports
+    const { taskId, tenant, policyId, progress, createdAt } = task
     events.taskChanged(tenant, () => changeOf(task))
-    const ofTask = { taskId, lane, policyId: queueOf(queue).policyId, attemptNumber: progress.attemptNumber }
+    const ofTask = { taskId, lane: laneKey(task), policyId, attemptNumber: progress.attemptNumber }
     events.taskEnded({ ...ofTask, status: 'EXHAUSTED', reason: 'deadline', ageMs: Math.max(0, time.now() - createdAt) })
   }
 }

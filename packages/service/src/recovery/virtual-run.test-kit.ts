@@ -1,4 +1,4 @@
-/** A row against the real dispatcher and the memory store, in virtual time. */
+/** A row against the real dispatcher and a store in memory, in virtual time. */
 import { presets, type Random, type RetryPolicy } from '@secondwind/resilience'
 import { seededRandom } from '@secondwind/resilience/testing'
 import type { Behaviour } from '../dispatch/simulation/scripted-target.test-kit.ts'
@@ -99,14 +99,14 @@ class VirtualRun {
   }
 
   /**
-   * SQLite ends the leases of an earlier process when it is opened. The memory store never sees a second process, so the run
-   * ends them in its place. One difference remains: here the lost attempts are not counted.
+   * SQLite ends the leases of an earlier process when its file is opened. A store in memory is opened once, so the run puts the
+   * tasks back in its place. One difference remains: here the lost attempts are not counted.
    */
   async #endLeases(): Promise<void> {
     const { store } = this.#world
     const partition = partitionOf(laneKey({ tenant: TENANT, destination: TARGET }))
-    const { items } = await store.leases({ partition, limit: MOST_LEASES })
-    await store.release(items)
+    const { items } = await store.leases({ partitions: [partition], limit: MOST_LEASES })
+    await store.settle(items.map(({ taskId, token }) => ({ taskId, token, next: 'put-back' })))
   }
 
   /** In steps: while a large backlog drains, one long step would ring more alarms than the clock allows. */
@@ -142,7 +142,7 @@ class VirtualRun {
       tasks: seenAt(TARGET, this.#deliveredAt),
       beside: seenAt(NEIGHBOUR, this.#besideAt),
       requests: this.#requests,
-      dead: (await this.#world.store.counters()).tasks.EXHAUSTED,
+      dead: await this.#world.count('exhausted'),
       ...(this.#restartedAtMs !== undefined && { restartedAtMs: this.#restartedAtMs }),
     }
   }

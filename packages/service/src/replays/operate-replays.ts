@@ -1,7 +1,8 @@
 /** What operators do with replays. */
-import type { AuditLine, TaskStore } from '../stores/task-store.ts'
+import { isRoomFor } from '../stores/record-pages.ts'
+import type { AuditLine, HistoryStore, RecordStore } from '../stores/store.ts'
 import { act, newReplay, type ReplayAction, type ReplayPlan } from '../task/replay/replay.ts'
-import { findReplay, newReplayId, storedReplay, writeReplay, type StoredReplay } from './stored-replay.ts'
+import { countsOf, findReplay, newReplayId, writeReplay, type StoredReplay } from './stored-replay.ts'
 
 /** Who asks, and why. */
 export interface Operator {
@@ -10,29 +11,27 @@ export interface Operator {
   readonly reason?: string | undefined
 }
 
-/** Of each tenant, ended ones of the last week included: more than anybody reads. */
+/** Of each tenant, with those that ended within the last week. No person reads more. */
 export const MOST_REPLAYS = 200
 
 /** Undefined when there are too many already. */
 export async function planReplay(
-  store: TaskStore,
+  store: Pick<RecordStore, 'records' | 'write'>,
   operator: Operator,
   { plan, now, random }: { readonly plan: ReplayPlan; readonly now: number; readonly random: Uint8Array },
 ): Promise<StoredReplay | undefined> {
   const { tenant, actor: createdBy } = operator
+  if (!(await isRoomFor(store, { kind: 'replay', tenant, most: MOST_REPLAYS }))) return undefined
   const replayId = newReplayId(tenant, now, random)
-  const document = { ...newReplay(plan, { createdBy, now }) }
-  const audit = lineOf(operator, 'create', replayId)
-  const record = { kind: 'replay', id: replayId, tenant, document, ifVersion: 0, most: MOST_REPLAYS, audit } as const
-  const answer = await store.writeRecord(record)
-  return answer.kind === 'written' ? storedReplay(answer.record) : undefined
+  const planned = { replayId, tenant, version: 0 }
+  return writeReplay(store, planned, newReplay(plan, { createdBy, now }), lineOf(operator, 'create', replayId))
 }
 
 export interface ActOnReplay {
   readonly replayId: string
   readonly action: ReplayAction
   readonly now: () => number
-  /** The version it must have; left out: whatever it has. */
+  /** The version it must have; left out: any. */
   readonly ifVersion?: number
 }
 
@@ -42,15 +41,15 @@ export type ActedOn =
   | { readonly kind: 'refused'; readonly stored: StoredReplay }
   /** It is no longer the version that was asked for. */
   | { readonly kind: 'conflict'; readonly stored: StoredReplay }
-  /** Others have changed it over and over. */
+  /** Other callers have changed it at every try. */
   | { readonly kind: 'contended'; readonly stored: StoredReplay }
   | { readonly kind: 'unknown' }
 
-/** Whoever runs it writes a few times a second, and so comes in between now and then; so may other instances. */
+/** The runner writes it a few times a second, and so it comes in between now and then. Other instances may, too. */
 const MOST_TRIES = 20
 
 export async function actOnReplay(
-  store: TaskStore,
+  store: Pick<RecordStore, 'record' | 'write'> & Pick<HistoryStore, 'replayCounts'>,
   operator: Operator,
   { replayId, action, now, ifVersion }: ActOnReplay,
 ): Promise<ActedOn> {
@@ -58,7 +57,7 @@ export async function actOnReplay(
     const stored = await findReplay(store, replayId)
     if (stored === undefined || stored.tenant !== operator.tenant) return { kind: 'unknown' }
     if (stored.version !== (ifVersion ?? stored.version)) return { kind: 'conflict', stored }
-    const replay = act(stored.replay, action, { counts: await store.replayCounts(replayId), now: now() })
+    const replay = act(stored.replay, action, { counts: await countsOf(store, replayId), now: now() })
     if (replay === undefined) return { kind: 'refused', stored }
     if (replay === stored.replay) return { kind: 'done', stored }
     const details = action.kind === 'resume' ? { ratePerSecond: replay.ratePerSecond } : undefined

@@ -1,21 +1,21 @@
 /**
  * Runs the replays of the partitions that this instance serves. It remembers nothing that it could not read again: each step
- * begins with the record and the counts, and ends with a write on condition that nobody else has written. A step that was
- * cut off half-way is made again, and what it had moved is no longer dead: twice is once.
+ * begins with the record and the counts, and ends with a write of the version that was read. A step that was cut off
+ * half-way is made again: the tasks that it had moved are no longer dead letters, so twice is once.
  */
 import type { Clock } from '@secondwind/resilience'
-import { Policies } from '../dispatch/policies.ts'
-import type { AuditLine, BacklogLimits, TaskStore } from '../stores/task-store.ts'
-import { replayed } from '../task/accept.ts'
+import { neededForTask } from '../bodies/needed-until.ts'
+import { recordPages } from '../stores/record-pages.ts'
+import type { AuditLine, Store } from '../stores/store.ts'
 import { NO_COUNTS, type ReplayCounts } from '../task/replay/counts.ts'
-import type { DeadLetter } from '../task/replay/dead-letter.ts'
 import { isUnderWay, type ReplayDocument } from '../task/replay/replay.ts'
-import { countPage, skippedBecause } from '../task/replay/selection.ts'
-import { afterMove, dueAtOf, LOOKAHEAD_MS, nextStep, type ReplayMoment, type ReplayStep } from '../task/replay/step.ts'
+import { countPage } from '../task/replay/selection.ts'
+import { afterMove, LOOKAHEAD_MS, nextStep, type ReplayMoment, type ReplayStep } from '../task/replay/step.ts'
 import { SYSTEM } from '../task/system.ts'
 import { partitionOfTask } from '../task/task-id.ts'
 import { readCandidates } from './candidates.ts'
-import { findReplay, storedReplay, writeReplay, type StoredReplay } from './stored-replay.ts'
+import { gatherMoves, type MovePorts, type Moves } from './gather-moves.ts'
+import { countsOf, findReplay, forgetReplay, storedReplay, writeReplay, type StoredReplay } from './stored-replay.ts'
 import {
   aheadOf,
   firstDue,
@@ -26,54 +26,53 @@ import {
   type TenantReplays,
 } from './tenant-replays.ts'
 
-export interface ReplayRunnerOptions {
-  readonly store: TaskStore
+export interface ReplayRunnerOptions extends MovePorts {
+  readonly store: ReplayRunnerStore
   readonly clock: Clock
   /** The store's time. */
   readonly now: () => number
   /** Whether this instance is the steward of a partition. */
   readonly serves: (partition: number) => boolean
-  /** What finds no room waits for it as a dead letter, and what comes after it behind it. Left out: there is room. */
-  readonly backlog?: BacklogLimits
   readonly onProblem: (error: unknown) => void
+  /** So many tasks were brought back. */
   readonly onMoved?: (count: number) => void
-  /** One was written, with what has become of its tasks so far. */
+  /** A replay was written; these are the counts of its tasks. */
   readonly onChanged?: (stored: StoredReplay, counts: ReplayCounts) => void
 }
 
-/** Between two steps of what is under way: twice in the time that is planned ahead. */
+export type ReplayRunnerStore = Pick<
+  Store,
+  'record' | 'records' | 'write' | 'get' | 'list' | 'replay' | 'replayCounts' | 'bodies'
+>
+
+/** Between two steps of a run: two steps in the time that is planned ahead. */
 const STEP_MS = LOOKAHEAD_MS / 2
-/** Where its next turn is further off, or its results are waited for. */
+/** When its next turn is further off, or its results are waited for. */
 const REST_MS = 200
-/** Between two looks at all there is: another instance may have set one going. */
+/** Between two looks at all replays: another instance may have started one. */
 const LOOK_MS = 2_000
-const PAGE = 200
-/** Of that size: more replays than that are not looked after, but each tenant's are few. */
+/** Of 200 replays. Those behind these pages are not looked after, but each tenant has few. */
 const MOST_PAGES = 100
 /** Dead letters that one step of counting looks at. */
-const COUNT_PAGE = 1_000
-/** Pages that one step of moving reads in search of something to move. */
-const MOST_MOVE_PAGES = 5
+const COUNT_PAGE = 200
 
 export class ReplayRunner {
   readonly #options: ReplayRunnerOptions
-  readonly #policies: Policies
   readonly #tenants = new Map<string, TenantReplays>()
   #lookedAt = -Infinity
   #nap = new AbortController()
 
   constructor(options: ReplayRunnerOptions) {
     this.#options = options
-    this.#policies = new Policies(options.store, { read: async call => ({ value: await call() }) })
   }
 
-  /** One of a tenant's has changed: they are looked at now. */
+  /** A replay of this tenant has changed: they are looked at now. */
   wake(tenant: string): void {
     this.#of(tenant).isLookDue = true
     this.#nap.abort()
   }
 
-  /** Until the signal. What fails is told, and tried again. */
+  /** Until the signal. A step that fails is reported and tried again. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, onProblem } = this.#options
     while (!signal.aborted) {
@@ -119,25 +118,22 @@ export class ReplayRunner {
     return replays
   }
 
-  /** Those that are not at rest, of one tenant or of all. What is at rest has its step now, and is left alone until the next look. */
+  /** The replays that are not at rest, of one tenant or of all. Those at rest have their step now, and the next at the next look. */
   async #look(tenant?: string): Promise<StoredReplay[]> {
     const { store, serves } = this.#options
     const awake: StoredReplay[] = []
-    const ask = { kind: 'replay', limit: PAGE, ...(tenant !== undefined && { tenant }) } as const
-    let cursor: string | undefined
-    for (let pages = 0; pages < MOST_PAGES; pages++) {
-      const page = await store.records({ ...ask, ...(cursor !== undefined && { cursor }) })
-      for (const stored of page.items.map(storedReplay)) {
+    let pages = 0
+    for await (const page of recordPages(store, { kind: 'replay', ...(tenant !== undefined && { tenant }) })) {
+      for (const stored of page.map(storedReplay)) {
         if (stored.replay.status === 'PLANNING' || isUnderWay(stored.replay)) awake.push(stored)
         else if (serves(partitionOfTask(stored.replayId))) await this.#take(stored, NOTHING_KNOWN)
       }
-      cursor = page.nextCursor
-      if (cursor === undefined) break
+      if (++pages === MOST_PAGES) break
     }
     return awake
   }
 
-  /** What fails for one tenant is tried again later, and keeps nobody else waiting. */
+  /** A step that fails for one tenant is tried again later, and keeps no other tenant waiting. */
   async #turnOf(replays: TenantReplays): Promise<void> {
     const { now, onProblem } = this.#options
     let next: AwakeReplay | undefined
@@ -174,7 +170,7 @@ export class ReplayRunner {
       replays.isLookDue = true
       return 0
     }
-    const counts = replay.status === 'PLANNING' ? NO_COUNTS : await store.replayCounts(replayId)
+    const counts = replay.status === 'PLANNING' ? NO_COUNTS : await countsOf(store, replayId)
     const ahead = isUnderWay(replay) ? aheadOf(stored, replays) : undefined
     return this.#take(stored, { counts, ...(ahead !== undefined && { ahead }) })
   }
@@ -182,7 +178,6 @@ export class ReplayRunner {
   /** Answers how long the replay can be left alone. */
   async #take(stored: StoredReplay, known: Omit<ReplayMoment, 'now'>): Promise<number> {
     const { store, now } = this.#options
-    const { replayId, tenant, version } = stored
     const moment = { ...known, now: now() }
     const step = nextStep(stored.replay, moment)
     switch (step.kind) {
@@ -195,22 +190,21 @@ export class ReplayRunner {
         return (await this.#move(stored, step, moment)) ? STEP_MS : REST_MS
       case 'become':
         await this.#write(stored, step.replay, moment.counts, auditOf(stored, step.replay))
-        // Whoever waited for it can go on.
-        if (isUnderWay(stored.replay) && !isUnderWay(step.replay)) this.#of(tenant).isLookDue = true
+        // Another replay may have waited for it.
+        if (isUnderWay(stored.replay) && !isUnderWay(step.replay)) this.#of(stored.tenant).isLookDue = true
         return 0
       case 'forget':
-        await store.forgetReplay(replayId)
-        await store.writeRecord({ kind: 'replay', id: replayId, tenant, document: null, ifVersion: version })
+        await forgetReplay(store, stored)
         return LOOK_MS
     }
   }
 
   async #count(stored: StoredReplay): Promise<void> {
-    const { store, now } = this.#options
+    const { store, policies, now } = this.#options
     const page = await readCandidates(store, stored, { cursor: stored.replay.cursor, limit: COUNT_PAGE })
     const candidates = []
     for (const letter of page.letters)
-      candidates.push({ ...letter, hasPolicy: (await this.#policyOf(letter)) !== 'missing' })
+      candidates.push({ ...letter, hasPolicy: (await policies.find(letter)) !== 'missing' })
     const { gone, nextCursor } = page
     const counted = { candidates, gone, ...(nextCursor !== undefined && { nextCursor }) }
     await this.#write(stored, countPage(stored.replay, counted, now()), NO_COUNTS)
@@ -222,45 +216,33 @@ export class ReplayRunner {
     { turns }: Extract<ReplayStep, { kind: 'move' }>,
     moment: ReplayMoment,
   ): Promise<boolean> {
-    const { store, backlog, onMoved } = this.#options
-    const { replayId, replay } = stored
-    const asks = []
-    let cursor = replay.cursor
-    for (let pages = 0; pages < MOST_MOVE_PAGES && asks.length < turns.length; pages++) {
-      const page = await readCandidates(store, stored, { cursor, limit: turns.length - asks.length })
-      for (const letter of page.letters) {
-        const policy = await this.#policyOf(letter)
-        if (policy === 'missing' || skippedBecause(replay, { ...letter, hasPolicy: true }) !== undefined) continue
-        const dueAt = dueAtOf(turns[asks.length]!)
-        const progress = { ...replayed(letter, policy, dueAt), replayId }
-        asks.push({ taskId: letter.taskId, generation: letter.progress.generation, progress, dueAt })
-      }
-      cursor = page.nextCursor
-      if (cursor === undefined) break
-    }
-    const { results } = asks.length === 0 ? { results: [] } : await store.replayMany(asks, backlog)
-    const taken = turns.slice(0, asks.length).filter((_, at) => results[at] !== 'full')
-    const isFull = taken.length < asks.length
-    if (isFull && taken.length === 0) {
+    const { replay } = stored
+    const moves = await gatherMoves(this.#options, stored, turns)
+    const { asks, cursor: nextCursor, isFull } = moves
+    if (isFull && asks.length === 0) {
       if (!replay.waitsForRoom) await this.#write(stored, { ...replay, waitsForRoom: true }, moment.counts)
       return false
     }
-    onMoved?.(taken.length)
-    // Those without room are dead letters still: they are found again where this step began.
-    const next = isFull ? replay.cursor : cursor
-    const isWalked = !isFull && cursor === undefined
-    await this.#write(stored, afterMove(replay, { taken, isWalked, nextCursor: next }, moment), moment.counts)
+    await this.#bringBack(moves)
+    const taken = turns.slice(0, asks.length)
+    const isWalked = !isFull && nextCursor === undefined
+    await this.#write(stored, afterMove(replay, { taken, isWalked, nextCursor }, moment), moment.counts)
     return true
+  }
+
+  async #bringBack({ asks, bodies }: Moves): Promise<void> {
+    const { store, onMoved } = this.#options
+    if (asks.length === 0) return
+    // Before the tasks go on: if the process dies in between, bytes are kept too long, and never too short.
+    if (bodies.length > 0) await store.bodies(bodies, Math.max(...asks.map(({ progress }) => neededForTask(progress))))
+    const { results } = await store.replay(asks)
+    onMoved?.(results.filter(({ kind }) => kind === 'changed').length)
   }
 
   async #write(stored: StoredReplay, replay: ReplayDocument, counts: ReplayCounts, audit?: AuditLine): Promise<void> {
     const { store, onChanged } = this.#options
     const written = await writeReplay(store, stored, replay, audit)
     if (written !== undefined) onChanged?.(written, counts)
-  }
-
-  async #policyOf(letter: DeadLetter): Promise<Exclude<Awaited<ReturnType<Policies['find']>>, undefined>> {
-    return (await this.#policies.find(letter))!
   }
 }
 
@@ -269,10 +251,10 @@ function restOf({ nextAt, isWalked }: ReplayDocument, now: number): number {
   return isWalked ? REST_MS : Math.min(REST_MS, Math.max(STEP_MS, nextAt - LOOKAHEAD_MS - now))
 }
 
-/** What is at rest has nothing to do with counts. */
+/** A replay at rest needs no counts. */
 const NOTHING_KNOWN = { counts: NO_COUNTS }
 
-/** What the service decides by itself is written down where somebody would ask who it was. */
+/** The audit says what the service decided by itself, where people would ask who it was. */
 function auditOf({ replayId, tenant, replay: before }: StoredReplay, after: ReplayDocument): AuditLine | undefined {
   const line = { tenant, actor: SYSTEM, subject: replayId } as const
   if (after.status === before.status) return undefined

@@ -4,39 +4,41 @@ import { onTestFinished } from 'vitest'
 import type { Behaviour } from '../dispatch/simulation/scripted-target.test-kit.ts'
 import type { SimulatedProcess } from '../dispatch/simulation/instance.test-kit.ts'
 import { World } from '../dispatch/simulation/world.test-kit.ts'
-import { sit } from '../stores/conformance/exam.test-kit.ts'
-import { giveUp, TENANT } from '../stores/conformance/tasks.test-kit.ts'
-import type { BacklogLimits, TaskStore } from '../stores/task-store.ts'
+import { PolicyBook } from '../policies/policy-book.ts'
+import { putPolicy } from '../policies/put-policy.ts'
+import { sit } from '../stores/exam/exam.test-kit.ts'
+import { giveUp, TENANT } from '../stores/exam/tasks.test-kit.ts'
 import type { ReplayCounts } from '../task/replay/counts.ts'
 import { PLAN_DEFAULTS, type ReplayAction, type ReplayDocument, type ReplayPlan } from '../task/replay/replay.ts'
 import type { Task } from '../task/task.ts'
 import { TASK_ID_BYTES } from '../task/task-id.ts'
 import { actOnReplay, planReplay } from './operate-replays.ts'
-import { ReplayRunner } from './replay-runner.ts'
-import { findReplay } from './stored-replay.ts'
+import { ReplayRunner, type ReplayRunnerOptions, type ReplayRunnerStore } from './replay-runner.ts'
+import { countsOf, findReplay } from './stored-replay.ts'
 
 const actor = 'local'
 const GOOD: Behaviour = { kind: 'answers', status: 200, ms: 20 }
 
 interface WorldOfReplays {
   readonly behaviourOf?: (at: number) => Behaviour
-  readonly backlog?: BacklogLimits
+  readonly backlog?: NonNullable<ReplayRunnerOptions['backlog']>
 }
 
-/** Dead letters, an instance that serves them, and somebody who runs replays. */
+/** Dead letters, an instance that serves them, and a runner of replays. */
 export async function aWorldOfReplays({ behaviourOf = () => GOOD, backlog }: WorldOfReplays = {}) {
   const world = new World({ behaviourOf: (_, at) => behaviourOf(at), slots: 100, policy: { maxAttempts: 2 } })
   const { store, clock } = world
   const document = { ...DEFAULT_POLICY, maxAttempts: 2, totalBudgetMs: 3_600_000, idempotency: 'KEY' as const }
-  await store.putPolicy({ tenant: TENANT, policyId: 'default', document })
-  const { ended, addMany } = await sit(async () => ({ store }), clock)
+  await putPolicy(store, { tenant: TENANT, policyId: 'default', document })
+  const { ended, get, waiting } = await sit(async () => ({ store }), clock)
   const problems: unknown[] = []
 
-  const startRunner = (instance: SimulatedProcess, itsStore: TaskStore = store): ReplayRunner => {
+  const startRunner = (instance: SimulatedProcess, itsStore: ReplayRunnerStore = store): ReplayRunner => {
     const stopping = new AbortController()
     onTestFinished(() => stopping.abort())
     const runner = new ReplayRunner({
       store: itsStore,
+      policies: new PolicyBook(store, instance),
       clock: instance,
       now: () => instance.dispatcher.now(),
       serves: partition => instance.state === 'running' && instance.dispatcher.serves(partition),
@@ -51,6 +53,9 @@ export async function aWorldOfReplays({ behaviourOf = () => GOOD, backlog }: Wor
   return {
     world,
     store,
+    statusOf: async (task: Task): Promise<string> => (await get(task)).state.status,
+    /** Dead letters that the store has now. */
+    stillDead: async (): Promise<number> => (await waiting()).tasks.EXHAUSTED,
     clock,
     problems,
     startRunner,
@@ -59,8 +64,6 @@ export async function aWorldOfReplays({ behaviourOf = () => GOOD, backlog }: Wor
       for (let n = 0; n < count; n++) dead.push(await ended(giveUp, changes))
       return dead
     },
-    /** Tasks that wait for an hour. */
-    fill: (count: number) => addMany(count, { dueAt: clock.now() + 3_600_000 }),
     /** An instance that has settled in, and runs replays. */
     start: async (): Promise<SimulatedProcess> => {
       const instance = world.start()
@@ -76,6 +79,7 @@ export async function aWorldOfReplays({ behaviourOf = () => GOOD, backlog }: Wor
       const stored = await planReplay(store, { tenant, actor }, { plan, now, random })
       assert.ok(stored !== undefined)
       await clock.advance(3_000)
+      for (let n = 0; n < 10 && (await replayOf(stored.replayId)).status === 'PLANNING'; n++) await clock.advance(100)
       return stored.replayId
     },
     act: async (replayId: string, action: ReplayAction, tenant = TENANT): Promise<ReplayDocument> => {
@@ -85,7 +89,7 @@ export async function aWorldOfReplays({ behaviourOf = () => GOOD, backlog }: Wor
       return answer.stored.replay
     },
     replayOf,
-    countsOf: (replayId: string): Promise<ReplayCounts> => store.replayCounts(replayId),
+    countsOf: (replayId: string): Promise<ReplayCounts> => countsOf(store, replayId),
     /** Lets time pass until it is so. */
     untilStatus: async (
       replayId: string,

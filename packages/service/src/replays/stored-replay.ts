@@ -1,9 +1,11 @@
+/** A replay as the store keeps it: a record, and the counts of the tasks that it brought back. */
+import { documentOf, type AuditLine, type HistoryStore, type RecordStore, type StoredRecord } from '../stores/store.ts'
+import { writtenRecord } from '../stores/written-record.ts'
 import { partitionOf } from '../task/lane.ts'
+import { NO_COUNTS, type ReplayCounts } from '../task/replay/counts.ts'
 import type { ReplayDocument } from '../task/replay/replay.ts'
 import { taskIdOf } from '../task/task-id.ts'
-import { documentOf, type AuditLine, type OperatorRecord, type TaskStore } from '../stores/task-store.ts'
 
-/** A replay as the store keeps it. */
 export interface StoredReplay {
   readonly replayId: string
   readonly tenant: string
@@ -11,33 +13,45 @@ export interface StoredReplay {
   readonly replay: ReplayDocument
 }
 
-/** Those of a tenant have one steward, who lets one after another go where they are in each other's way. */
+/** All replays of a tenant have one steward. It lets them run one after another where they are in each other's way. */
 export function newReplayId(tenant: string, now: number, random: Uint8Array): string {
   return taskIdOf(now, partitionOf(tenant), random)
 }
 
 export async function findReplay(
-  store: Pick<TaskStore, 'record'>,
+  store: Pick<RecordStore, 'record'>,
   replayId: string,
 ): Promise<StoredReplay | undefined> {
   const record = await store.record({ kind: 'replay', id: replayId })
   return record && storedReplay(record)
 }
 
-export function storedReplay(record: OperatorRecord): StoredReplay {
+export function storedReplay(record: StoredRecord): StoredReplay {
   const { id, tenant, version } = record
   return { replayId: id, tenant, version, replay: documentOf<ReplayDocument>(record) }
 }
 
-/** Undefined when somebody else has written it since it was read. */
+export async function countsOf(store: Pick<HistoryStore, 'replayCounts'>, replayId: string): Promise<ReplayCounts> {
+  const [counts = NO_COUNTS] = await store.replayCounts([replayId])
+  return counts
+}
+
+/** Undefined when another caller has written it since it was read. */
 export async function writeReplay(
-  store: TaskStore,
-  { replayId, tenant, version }: StoredReplay,
+  store: Pick<RecordStore, 'write'>,
+  { replayId, tenant, version }: Omit<StoredReplay, 'replay'>,
   replay: ReplayDocument,
   audit?: AuditLine,
 ): Promise<StoredReplay | undefined> {
   const document = { ...replay }
-  const name = { kind: 'replay', id: replayId, tenant } as const
-  const answer = await store.writeRecord({ ...name, document, ifVersion: version, ...(audit && { audit }) })
-  return answer.kind === 'written' ? storedReplay(answer.record) : undefined
+  const answer = await store.write([{ kind: 'replay', id: replayId, tenant, document, ifVersion: version }], audit)
+  return answer.kind === 'written' ? storedReplay(writtenRecord(answer)) : undefined
+}
+
+/** Its counts go with it. */
+export async function forgetReplay(
+  store: Pick<RecordStore, 'write'>,
+  { replayId, tenant, version }: StoredReplay,
+): Promise<void> {
+  await store.write([{ kind: 'replay', id: replayId, tenant, document: null, ifVersion: version }])
 }

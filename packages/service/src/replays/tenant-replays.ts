@@ -1,10 +1,10 @@
 /**
- * The replays of one tenant that are not at rest, as they were at the last look, and when somebody must see to them. Each
- * tenant has looks and turns of its own: whatever one does with its replays, those of another go on.
+ * The replays of one tenant that are not at rest, as they were at the last look, and when the next step is due. Each tenant has
+ * looks and turns of its own: whatever one does with its replays, those of another go on.
  *
  *  1. A tenant's turn is one step of the replay that is due longest, however many it has.
- *  2. Where one of them has changed, a look comes first: another may have been set going before it. Looks keep a distance,
- *     so that who changes something all the time waits for it alone.
+ *  2. If a replay has changed, a look comes first: another one may have been started before it. Looks keep a distance, so
+ *     that a tenant that changes its replays all the time makes only itself wait.
  */
 import { isUnderWay, overlap } from '../task/replay/replay.ts'
 import type { StoredReplay } from './stored-replay.ts'

@@ -1,4 +1,3 @@
-import { presets } from '@secondwind/resilience'
 import { seededRandom, virtualClock, type VirtualClock } from '@secondwind/resilience/testing'
 import type { FastifyInstance } from 'fastify'
 import { request as send, Agent, type IncomingHttpHeaders } from 'node:http'
@@ -7,9 +6,12 @@ import { onTestFinished } from 'vitest'
 import { KeyRing } from '../access/key-ring.ts'
 import { SigningSecrets } from '../access/signing-secrets.ts'
 import { openMemoryBodies } from '../bodies/memory/memory-bodies.ts'
+import { Backlog } from '../intake/backlog.ts'
+import { seedDefaultPolicy } from '../policies/default-policy.ts'
+import { PolicyBook } from '../policies/policy-book.ts'
 import { StandingOrders } from '../steering/standing-orders.ts'
-import { openMemoryStore } from '../stores/memory/memory-store.ts'
-import type { TaskStore } from '../stores/task-store.ts'
+import { openMemoryStore } from '../stores/sqlite/sqlite-store.ts'
+import type { Store } from '../stores/store.ts'
 import { settle, type AttemptResult } from '../task/settle.ts'
 import { laneKey, partitionOf, queueKey } from '../task/lane.ts'
 import type { LaneView } from '../task/lane-view.ts'
@@ -36,12 +38,14 @@ export interface Sent {
 export interface Served {
   readonly api: FastifyInstance
   readonly port: number
-  readonly store: TaskStore
+  readonly store: Store
   readonly clock: VirtualClock
   readonly live: Live
   readonly views: Map<string, LaneView>
   readonly cut: string[]
   readonly log: string[]
+  /** Two beats: after them the backlog counts what the store has, and nothing else. */
+  readonly beat: () => Promise<void>
   readonly ask: (method: string, path: string, sent?: Sent) => Promise<Answered>
   /** Bytes on a bare connection, and all that came back until its end. */
   readonly raw: (text: string) => Promise<string>
@@ -54,7 +58,7 @@ export interface ServeOptions extends Partial<Omit<ApiContext, 'limits' | 'clock
   readonly streamLimits?: Partial<StreamLimits>
 }
 
-/** The API on a real socket over the memory store; ended with the test. */
+/** The API on a real socket over a store in memory; ended with the test. */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
   const served = await startApi(options)
   onTestFinished(() => served.close())
@@ -65,7 +69,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
 export async function startApi(asked: ServeOptions = {}): Promise<Served> {
   const { limits, streamLimits, clock = virtualClock(), ...options } = asked
   const store = options.store ?? openMemoryStore({ clock })
-  await store.putPolicy({ tenant: 'default', policyId: 'default', document: presets.service.retry })
+  await seedDefaultPolicy(store, 'default')
   const [views, cut, log] = [new Map<string, LaneView>(), [] as string[], [] as string[]]
   const now = (): number => clock.now()
   const stream = new EventStream({ clock, now, instance: '5f0c7a1b', ...(streamLimits && { limits: streamLimits }) })
@@ -73,12 +77,19 @@ export async function startApi(asked: ServeOptions = {}): Promise<Served> {
   const keys = new KeyRing({ store, now: () => clock.now() })
   await keys.load()
   const orders = new StandingOrders({ store, read: async call => ({ value: await call() }) })
+  const backlog = new Backlog({ ...DEFAULT_LIMITS, ...limits }.backlog)
+  const beat = async (): Promise<void> => {
+    for (let beats = 0; beats < 2; beats++)
+      backlog.heard((await store.beat({ instance: 'test', largeFrom: backlog.largeFrom })).waiting)
+  }
   const api = createApi({
     store,
+    backlog,
     bodies: openMemoryBodies({ clock }),
     orders,
     dispatching: { view: lane => views.get(lane), cut: taskId => void cut.push(taskId) },
     wakeReplays: () => {},
+    policies: new PolicyBook(store, clock),
     clock,
     wallNow: () => clock.now(),
     random: seededRandom(1),
@@ -106,6 +117,7 @@ export async function startApi(asked: ServeOptions = {}): Promise<Served> {
     views,
     cut,
     log,
+    beat,
     ask: (method, path, sent = {}) => ask({ agent, port, method, path, ...sent }),
     raw: text => raw(port, text),
     close: async () => {
@@ -182,25 +194,27 @@ export async function attempt(
   result: Partial<AttemptResult> & Pick<AttemptResult, 'outcome'>,
 ): Promise<void> {
   const task = await claim({ store }, taskId)
-  const document = task.policy ?? (await store.policy(task, task.policyVersion))!.document
+  const document = await new PolicyBook(store, clock).find(task)
+  if (document === 'missing') throw new Error(`the policy of ${taskId} is missing`)
   const moment = { now: clock.now(), roll: 0, expectedCallMs: 0 }
   await store.settle([settle(task, document, { startedAt: clock.now(), durationMs: 5, ...result }, moment)])
 }
 
 /** Takes the task under way. */
 export async function claim({ store }: Pick<Served, 'store'>, taskId: string) {
-  const task = (await store.get(taskId))!
-  if (task.state.status !== 'PENDING') throw new Error(`${taskId} is ${task.state.status}`)
+  const [task] = await store.get([taskId])
+  if (task?.state.status !== 'PENDING') throw new Error(`${taskId} is ${task?.state.status}`)
   const lane = laneKey(task)
   const partition = partitionOf(lane)
-  const { stewards } = await store.beat('test')
+  const { stewards } = await store.beat({ instance: 'test', largeFrom: { tasks: 1_000, lanes: 1_000 } })
   const steward = `steward-${partition}-${stewards.length}`
   const from = stewards.find(each => each.partition === partition)?.token ?? null
   if (from === null) await store.take({ partition, instance: 'test', token: steward, from })
   const ask = { lane, queue: queueKey(task.state.queue), count: 1, limit: 100 }
   const token = `claim-${taskId}-${task.version}`
-  const claimed = await store.claim({ partition, steward: from ?? steward, token, asks: [ask] })
-  const found = claimed.kind === 'claimed' ? claimed.tasks.find(each => each.taskId === taskId) : undefined
+  const { answers } = await store.claim([{ partition, steward: from ?? steward, token, asks: [ask] }])
+  const tasks = answers.flatMap(answer => (answer.kind === 'claimed' ? answer.tasks : []))
+  const found = tasks.find(each => each.taskId === taskId)
   if (found === undefined) throw new Error(`${taskId} is not due`)
   return found
 }

@@ -23,7 +23,6 @@ import { addControls } from './controls/control-routes.ts'
 import { addOneDestination } from './destinations/destination-routes.ts'
 import { addDestinations } from './destinations/list-destinations.ts'
 import { addOpenApi, describeApi } from './openapi.ts'
-import { PolicyBook } from './policies/policy-book.ts'
 import { addPolicies } from './policies/policy-routes.ts'
 import { addReplays } from './replays/replay-routes.ts'
 import { foreign, guardJsonRequests, guardRequests } from './requests/guard.ts'
@@ -113,8 +112,7 @@ export function createApi(setting: ApiContext): FastifyInstance {
 }
 
 function addRoutes(api: FastifyInstance, context: ApiContext, admit: (guarded: FastifyInstance) => void): void {
-  const { store, clock, limits, random, practice } = context
-  const policies = new PolicyBook(store, clock)
+  const { clock, limits, random, practice, policies } = context
   const intake = {
     policies,
     limit: createIntakeLimit(limits, clock, random),
@@ -128,7 +126,7 @@ function addRoutes(api: FastifyInstance, context: ApiContext, admit: (guarded: F
     addSubmitTask(scope, context, intake)
     addTaskLists(scope, context)
     addOneTask(scope, context, policies)
-    addPolicies(scope, context, policies)
+    addPolicies(scope, context)
     addDeadLetters(scope, context)
     addReplays(scope, context)
     addDestinations(scope, context)
@@ -138,7 +136,7 @@ function addRoutes(api: FastifyInstance, context: ApiContext, admit: (guarded: F
     addSecrets(scope, context)
     addAudit(scope, context)
     addOneDestination(scope, context)
-    addControls(scope, context, policies)
+    addControls(scope, context)
     addServiceState(scope, context)
     addOpenApi(scope, context)
     // Only there a line is a task.

@@ -4,8 +4,11 @@ import type { Caller } from '../access/caller.ts'
 import type { KeyRing } from '../access/key-ring.ts'
 import type { SigningSecrets } from '../access/signing-secrets.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
+import type { Backlog } from '../intake/backlog.ts'
+import type { PolicyBook } from '../policies/policy-book.ts'
 import type { StandingOrders } from '../steering/standing-orders.ts'
-import type { BacklogLimits, TaskStore } from '../stores/task-store.ts'
+import type { Store } from '../stores/store.ts'
+import type { BacklogLimits } from '../task/backlog.ts'
 import type { Dispatching } from '../task/lane-view.ts'
 import type { OperatorEvents } from '../telemetry/events.ts'
 import type { Live } from '../telemetry/live.ts'
@@ -13,15 +16,17 @@ import type { DiskFloor } from '../upkeep/disk-floor.ts'
 
 /** All that the API knows of the rest of the service. */
 export interface ApiContext {
-  readonly store: TaskStore
+  readonly store: Store
   /** Where large bodies lie. */
   readonly bodies: BodyStore
   /** Lets no task in while the disk is nearly full; absent where the store has no disk. */
   readonly floor?: Pick<DiskFloor, 'admit'>
+  /** Says which tasks find room to wait. */
+  readonly backlog: Pick<Backlog, 'verdict' | 'taken'>
   readonly dispatching: Dispatching
-  /** Tells whoever runs replays that one has changed. */
+  /** Tells the runner that a replay of this tenant has changed. */
   readonly wakeReplays: (tenant: string) => void
-  /** What operators have ordered; whoever writes an order here has it read at once. */
+  /** The orders of operators. A route that writes one has them read at once. */
   readonly orders: StandingOrders
   /**
    * `now` is the store's time as far as this instance knows it: tasks are due by the store's clock, and one that was
@@ -34,6 +39,8 @@ export interface ApiContext {
   readonly limits: ApiLimits
   /** Why a target must not be called, as far as its address tells; what it leads to is seen when the socket opens. */
   readonly checkTarget?: (targetUrl: string) => string | undefined
+  /** The same book that attempts use. */
+  readonly policies: PolicyBook
   readonly keys: KeyRing
   readonly secrets: SigningSecrets
   /** Names besides those of loopback under which a service without keys is reached: `host` or `host:port`. */

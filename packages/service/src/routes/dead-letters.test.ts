@@ -49,6 +49,25 @@ describe('GET /dead-letters', () => {
     assert.deepEqual([items[0].status, items[0].reason], ['EXHAUSTED', 'permanent'])
   })
 
+  it('lists the latest death first, whenever the tasks came', async () => {
+    const served = await serve()
+    const ids: string[] = []
+    for (let n = 0; n < 3; n++) {
+      const body = { ...TASK, targetUrl: `https://${n}.example/` }
+      ids.push((await served.ask('POST', '/retry-tasks', { body })).json.taskId)
+    }
+    const [first = '', second = '', third = ''] = ids
+    for (const taskId of [second, third, first]) {
+      await served.clock.advance(1_000)
+      await attempt(served, taskId, REFUSED)
+    }
+    const { items } = (await served.ask('GET', '/dead-letters?group=none')).json
+    assert.deepEqual(
+      items.map(({ taskId }: { taskId: string }) => taskId),
+      [first, third, second],
+    )
+  })
+
   it('groups apart those that a gate held until their deadline, and names the gate; each says since when', async () => {
     const served = await serve()
     const { ask, store, clock } = served

@@ -43,7 +43,7 @@ export function addDeadLetters(api: FastifyInstance, context: ApiContext): void 
         operationId: 'listDeadLetters',
         scope: 'read',
         summary:
-          'Dead letters by cause, the most numerous first; or one by one, the newest first; of every tenant for an operator who names none',
+          'Dead letters by cause, the most numerous first; or one by one, the latest death first; of every tenant for an operator who names none',
         tags: ['dead letters'],
         querystring: QUERY,
         response: {
@@ -66,7 +66,7 @@ export function addDeadLetters(api: FastifyInstance, context: ApiContext): void 
         return reply.send(bindCursor(causes, place))
       }
       const filter = { status: 'EXHAUSTED', ...place, ...(causeId !== undefined && { causeId }) } as const
-      const tasks = await store.list({ filter, limit, ...openCursor(cursor, filter) })
+      const tasks = await store.list({ filter, order: 'newest-first', limit, ...openCursor(cursor, filter) })
       return reply.send(taskPage(bindCursor(tasks, filter), context))
     },
   )

@@ -15,7 +15,7 @@ const NONE: InReach = { controls: [] }
 
 /**
  * The controls of one reading, by whom they reach. Most speak of no destination, and reach all lanes of a tenant or none:
- * those lanes share what was found for the first of them, so that a lane costs a look-up however many controls there are.
+ * those lanes share the controls of the first of them, so that a lane costs one look-up however many controls there are.
  */
 export class ControlsInReach {
   readonly #controls: readonly KnownControl[]
@@ -23,7 +23,7 @@ export class ControlsInReach {
   readonly #named: ReadonlySet<string>
   /** By tenant; where a control speaks of the destination, by lane. */
   readonly #found = new Map<string, InReach>()
-  /** What was found in the reading before. */
+  /** Of the previous reading. */
   readonly #foundBefore: ReadonlyMap<string, InReach>
 
   constructor(controls: readonly KnownControl[], before?: ControlsInReach) {

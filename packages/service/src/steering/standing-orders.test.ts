@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import type { OperatorRecord } from '../stores/task-store.ts'
+import type { StoredRecord } from '../stores/store.ts'
 import { laneKey } from '../task/lane.ts'
 import { isSameConcern, StandingOrders } from './standing-orders.ts'
 
@@ -98,7 +98,7 @@ function laneOf(tenant: string, destination: string): string {
 
 /** Orders over records that are written by hand; every control is for all of one tenant. */
 function written() {
-  const records = new Map<string, OperatorRecord>()
+  const records = new Map<string, StoredRecord>()
   const orders = new StandingOrders({
     store: { records: async ({ kind }) => ({ items: [...records.values()].filter(record => record.kind === kind) }) },
     read: async call => ({ value: await call() }),

@@ -1,7 +1,7 @@
 import { checkLane } from '@secondwind/resilience/rules'
-import { everyRecord } from '../stores/every-record.ts'
+import { everyRecord } from '../stores/record-pages.ts'
 import { Rereading } from '../stores/rereading.ts'
-import { documentOf, type OperatorRecord, type OperatorStore, type RecordKind } from '../stores/task-store.ts'
+import { documentOf, type RecordKind, type RecordStore, type StoredRecord } from '../stores/store.ts'
 import type { Control } from '../task/control.ts'
 import { laneInputOf, type DestinationSettings, type Standing } from '../task/destination-settings.ts'
 import { EVERY_TENANT, laneKey, laneOf, laneOfAll } from '../task/lane.ts'
@@ -9,10 +9,10 @@ import { NO_ORDERS, ordersFor, type Orders } from '../task/orders.ts'
 import { ControlsInReach, type InReach, type KnownControl } from './controls-in-reach.ts'
 
 interface StandingOrdersOptions {
-  readonly store: Pick<OperatorStore, 'records'>
+  readonly store: Pick<RecordStore, 'records'>
   /** How the store is asked: undefined when it gave no answer. */
   readonly read: <Value>(call: () => Promise<Value>) => Promise<{ readonly value: Value } | undefined>
-  /** Something in a record cannot be obeyed: it was written by another version of this program. */
+  /** Told when a record cannot be obeyed: another version of this program wrote it. */
   readonly onStrange?: (text: string) => void
 }
 
@@ -27,7 +27,7 @@ export interface KnownDestination {
   readonly settings: DestinationSettings
 }
 
-/** What was ordered for a lane: the same objects from reading to reading, as long as nobody has written others. */
+/** All orders for a lane: the same objects from reading to reading, until others are written. */
 export interface Concerning {
   readonly inReach: InReach
   readonly all?: KnownDestination | undefined
@@ -39,8 +39,8 @@ export function isSameConcern(left: Concerning, right: Concerning): boolean {
 }
 
 /**
- * What operators have ordered, as of the latest reading: read whole, and again whenever the store says that something was
- * written. Whether that is recent enough to act on is for whoever acts to say.
+ * The orders of operators, as of the latest reading. They are read whole, and again when the store says that an order was
+ * written. Each reader decides whether that is recent enough to act on.
  */
 export class StandingOrders {
   readonly #options: StandingOrdersOptions
@@ -59,7 +59,7 @@ export class StandingOrders {
     this.#options = options
   }
 
-  /** All that are in force, and those that ended lately. */
+  /** All controls that are in force, and those that ended lately. */
   get controls(): readonly KnownControl[] {
     return this.#controls
   }
@@ -72,7 +72,7 @@ export class StandingOrders {
     return this.#destinations.get(lane)
   }
 
-  /** All that holds for a lane: what was set for every tenant, and what its own tenant has set. */
+  /** All settings that hold for a lane: those for every tenant, and those of its own tenant. */
   standingFor(lane: string): Standing {
     if (this.#destinations.size === 0) return NOTHING
     const [all, own] = [laneOfAll(lane), lane].map(id => this.#destinations.get(id)?.settings)
@@ -113,7 +113,7 @@ export class StandingOrders {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Whether what is known here is what the store had when it named this version; reads it if need be. */
+  /** Whether the orders that the store had when it named this version are known here. Reads them if need be. */
   async upTo(version: number): Promise<boolean> {
     if (version === this.#version) return true
     if (!(await this.refresh())) return false
@@ -121,7 +121,7 @@ export class StandingOrders {
     return true
   }
 
-  /** For whoever has just written: what was acknowledged before is known when this resolves to true. */
+  /** Every order that was acknowledged before this call is known when it resolves to true. */
   refresh(): Promise<boolean> {
     return this.#reading.anew()
   }
@@ -140,12 +140,12 @@ export class StandingOrders {
   }
 
   /** Read before, and not written since. */
-  #known({ id, version, changedAt }: OperatorRecord): KnownDestination | undefined {
+  #known({ id, version, changedAt }: StoredRecord): KnownDestination | undefined {
     const known = this.#destinations.get(id)
     return known?.version === version && known.changedAt === changedAt ? known : undefined
   }
 
-  #destinationOf(record: OperatorRecord): KnownDestination {
+  #destinationOf(record: StoredRecord): KnownDestination {
     const { id: lane, version, changedAt } = record
     const { limits, ...settings } = documentOf<DestinationSettings>(record)
     if (limits === undefined) return { lane, version, changedAt, settings }
@@ -156,7 +156,7 @@ export class StandingOrders {
   }
 
   /** All of a kind; undefined when there was no answer. */
-  async #every(kind: RecordKind): Promise<readonly OperatorRecord[] | undefined> {
+  async #every(kind: RecordKind): Promise<readonly StoredRecord[] | undefined> {
     const { store, read } = this.#options
     return (await read(() => everyRecord(store, kind)))?.value
   }
@@ -164,7 +164,7 @@ export class StandingOrders {
 
 const NOTHING: Standing = {}
 
-export function controlOf(record: OperatorRecord): KnownControl {
+export function controlOf(record: StoredRecord): KnownControl {
   const { id: controlId, tenant, version } = record
   return { ...documentOf<Control>(record), controlId, ...(tenant !== EVERY_TENANT && { tenant }), version }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
 import { cursorOf } from './cursor.ts'
-import { InvalidCursorError } from './task-store.ts'
+import { InvalidCursorError } from './store-errors.ts'
 
 const places = cursorOf('places', 'number', 'string')
 

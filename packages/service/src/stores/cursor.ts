@@ -1,4 +1,4 @@
-import { InvalidCursorError } from './task-store.ts'
+import { InvalidCursorError } from './store-errors.ts'
 
 /** Where a page of one list ended, written as text that callers hand back without reading it. */
 export interface Cursor<Place> {

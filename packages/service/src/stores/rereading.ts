@@ -1,10 +1,10 @@
 /**
- * Reading the same things anew, one reading after the other: one that began earlier never ends later, and brings nothing
- * back that the next found gone.
+ * Reads the same things again and again, one reading after the other. So a reading that began earlier never ends later, and
+ * brings nothing back that the next one no longer found.
  */
 export class Rereading<Value> {
   readonly #read: () => Promise<Value>
-  /** The reading that was begun last, and the one that will follow it. */
+  /** The reading that began last, and the one that will follow it. */
   #latest: Promise<Value> | undefined
   #next: Promise<Value> | undefined
 
@@ -13,8 +13,8 @@ export class Rereading<Value> {
   }
 
   /**
-   * For whoever has just written: what was acknowledged before is known when this resolves. A reading that is under way may
-   * have begun too early; the next one serves all who came meanwhile, however much they wrote.
+   * Every write that was acknowledged before this call is known when it resolves. A reading that is under way may have begun
+   * too early, so the next one serves all callers that come meanwhile.
    */
   anew(): Promise<Value> {
     this.#next ??= this.#readNext()
@@ -22,7 +22,7 @@ export class Rereading<Value> {
   }
 
   async #readNext(): Promise<Value> {
-    // Whether it failed is told to those who wait for it.
+    // Its own callers learn that it failed.
     await this.#latest?.catch(() => undefined)
     this.#latest = this.#next
     this.#next = undefined

@@ -26,3 +26,13 @@ export class InvalidCursorError extends Error {
     this.name = 'InvalidCursorError'
   }
 }
+
+/** The store has no index for this question, and will not look at every task for it. */
+export class NoIndexError extends Error {
+  readonly code = 'no-index'
+
+  constructor(message: string) {
+    super(message)
+    this.name = 'NoIndexError'
+  }
+}

@@ -42,14 +42,6 @@ export interface NewTask extends AcceptedTask {
   readonly requestHash: string
   /** Whether the caller chose the key; only then can another request carry the same. */
   readonly keyGiven: boolean
-  /** Bytes that came with it, and become its tenant's if it is taken. */
-  readonly upload?: BodyUpload
-}
-
-/** Where the bytes of a task's stored body were put when they came with it. */
-export interface BodyUpload {
-  readonly location: string
-  readonly contentType: string
 }
 
 /** A worker that dies loses its claim so long after its attempt should have ended: `visibilityTimeoutMs`. */

@@ -31,7 +31,7 @@ export function laneOfCallback({ tenant, callbackUrl }: Pick<Callback, 'tenant' 
 }
 
 /** Each generation of a task ends once, and is told of once: the key sees to it. */
-export function callbackKey({ taskId, generation }: Pick<Callback, 'taskId' | 'generation'>): string {
+function callbackKey({ taskId, generation }: Pick<Callback, 'taskId' | 'generation'>): string {
   return `callback-${taskId}-${generation}`
 }
 

@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import { describe, it } from 'vitest'
 import { GIVE_UP_REASONS } from '@secondwind/resilience'
 import { laneKind } from '@secondwind/resilience/rules'
-import { asTaken, newTask } from '../stores/conformance/tasks.test-kit.ts'
+import { asTaken, newTask } from '../stores/exam/tasks.test-kit.ts'
 import { explain } from './explain.ts'
 import { GATE_REASONS, HOLD_REASONS, type GateReason, type Hold, type LaneView } from './lane-view.ts'
-import type { AttemptEnd, Progress, QueueKind, Task, TaskState } from './task.ts'
+import type { Claimed, AttemptEnd, Progress, QueueKind, Task, TaskState } from './task.ts'
 
 const NOW = 1_767_225_600_000
 const BUSY: AttemptEnd = { outcome: 'transient', responseStatus: 503, errorCode: 'http-503' }
@@ -179,10 +179,16 @@ describe('an explanation of a task that waits', () => {
   for (const [title, task, view, sentence] of cases) it(title, () => assert.equal(explain(task, view, NOW), sentence))
 })
 
+const CLAIMED: Claimed = { at: NOW, dueAt: NOW, queue: { policyId: 'default', kind: 'first', rank: 'normal' } }
+
 describe('an explanation of a task under way', () => {
   const lease = { token: 'a', endsAt: NOW + 20_000, cancelRequested: false }
   const say = (changes: Partial<typeof lease>): string =>
-    explain(taskIn({ status: 'IN_FLIGHT', lease: { ...lease, ...changes } }), viewOf({ hold: AWAY }), NOW)
+    explain(
+      taskIn({ status: 'IN_FLIGHT', lease: { ...lease, ...changes }, claimed: CLAIMED }),
+      viewOf({ hold: AWAY }),
+      NOW,
+    )
 
   it('says how long its end is waited for', () => {
     assert.equal(say({}), 'Attempt 1 is under way, and counts as lost unless its end is reported within 20 s.')
@@ -274,6 +280,7 @@ describe('every explanation', () => {
     fc.tuple(instant, fc.boolean()).map(([endsAt, cancelRequested]): TaskState => ({
       status: 'IN_FLIGHT',
       lease: { token: 'a', endsAt, cancelRequested },
+      claimed: CLAIMED,
     })),
     fc
       .tuple(instant, fc.constantFrom(...GIVE_UP_REASONS))

@@ -2,8 +2,11 @@ import type { GiveUpReason } from '@secondwind/resilience'
 import { holdsOn, type GateReason, type Hold, type HoldReason, type LaneView } from './lane-view.ts'
 import type { HeldBack, Lease, Queue, Task, TaskState } from './task.ts'
 
+/** Its request says nothing about what it waits for. */
+type Explained = Omit<Task, 'request'>
+
 /** One sentence: what the task waits for, which gate holds it and until when, or how it ended. */
-export function explain(task: Task, view: LaneView | undefined, now: number): string {
+export function explain(task: Explained, view: LaneView | undefined, now: number): string {
   const { state } = task
   switch (state.status) {
     case 'PENDING':
@@ -21,7 +24,7 @@ export function explain(task: Task, view: LaneView | undefined, now: number): st
 
 type Pending = Extract<TaskState, { readonly status: 'PENDING' }>
 
-function waiting(task: Task, { nextAttemptAt, queue }: Pending, view: LaneView | undefined, now: number): string {
+function waiting(task: Explained, { nextAttemptAt, queue }: Pending, view: LaneView | undefined, now: number): string {
   const { expiresAt } = task.progress
   if (expiresAt <= now) return `will not be made, for the deadline passed ${ago(expiresAt, now)}`
   const held = view === undefined ? undefined : heldBy(task, queue, view, now)
@@ -36,12 +39,12 @@ function waiting(task: Task, { nextAttemptAt, queue }: Pending, view: LaneView |
     : `${due}; no gate holds it, and it starts when its turn comes`
 }
 
-function heldBy(task: Task, queue: Queue, view: LaneView, now: number): string | undefined {
+function heldBy(task: Explained, queue: Queue, view: LaneView, now: number): string | undefined {
   const holds = holdsOn(view, queue)
   return holds.length === 0 ? undefined : holds.map(hold => gateOf(task, hold, view, now)).join('; and ')
 }
 
-function gateOf({ destination, progress }: Task, hold: Hold, view: LaneView, now: number): string {
+function gateOf({ destination, progress }: Explained, hold: Hold, view: LaneView, now: number): string {
   const { is, lasts } = GATES[hold.reason]
   const { until, since } = hold
   // Another gate keeps the probes back, too.
@@ -127,7 +130,7 @@ function underWay({ endsAt, cancelRequested }: Lease, now: number): string {
 type Exhausted = Extract<TaskState, { readonly status: 'EXHAUSTED' }>
 
 /** "Given up …, because …". A task need not wait for a deadline that its next attempt could not meet. */
-function causeOf({ reason, endedAt, held }: Exhausted, task: Task, now: number): string {
+function causeOf({ reason, endedAt, held }: Exhausted, task: Explained, now: number): string {
   const { expiresAt } = task.progress
   const isEarly = reason === 'deadline' && endedAt < expiresAt
   if (!isEarly) return held === undefined ? GIVEN_UP[reason] : heldUntilDeadline(held, task, now)
@@ -135,7 +138,7 @@ function causeOf({ reason, endedAt, held }: Exhausted, task: Task, now: number):
   return `the next attempt would have come too late for its deadline, which was ${spanOf(expiresAt - endedAt)} away${gate}`
 }
 
-function heldUntilDeadline({ by, since }: HeldBack, { destination }: Task, now: number): string {
+function heldUntilDeadline({ by, since }: HeldBack, { destination }: Explained, now: number): string {
   // The time of day alone would be ambiguous.
   const when = now - since < DAY_S * 1_000 ? timeOf(since) : ago(since, now)
   return `its deadline came while ${HELD[by](destination)}: it was held since ${when}`
@@ -174,12 +177,12 @@ const GIVEN_UP: { readonly [reason in GiveUpReason]: string } = {
   'handed-over': 'another program has taken it over',
 }
 
-function attemptsOf({ progress: { attemptNumber } }: Task): string {
+function attemptsOf({ progress: { attemptNumber } }: Explained): string {
   if (attemptNumber === 0) return 'no attempt'
   return attemptNumber === 1 ? '1 attempt' : `${attemptNumber} attempts`
 }
 
-function lastErrorOf({ lastAttempt }: Task): string {
+function lastErrorOf({ lastAttempt }: Explained): string {
   return lastAttempt?.errorCode === undefined ? '' : `, the last one having ended with ${lastAttempt.errorCode}`
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
 import { DEFAULT_POLICY, type Outcome, type RetryPolicy } from '@secondwind/resilience'
-import { asClaimed, newTask } from '../stores/conformance/tasks.test-kit.ts'
+import { asClaimed, newTask } from '../stores/exam/tasks.test-kit.ts'
 import { abandon, expire, lostResult, settle, type AttemptResult } from './settle.ts'
 import { RANKS, type ClaimedTask, type Progress, type Queue, type QueueKind, type Rank } from './task.ts'
 

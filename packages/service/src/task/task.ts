@@ -20,7 +20,7 @@ import type { GateReason } from './lane-view.ts'
  */
 export type TaskState =
   | { readonly status: 'PENDING'; readonly nextAttemptAt: number; readonly queue: Queue }
-  | { readonly status: 'IN_FLIGHT'; readonly lease: Lease }
+  | { readonly status: 'IN_FLIGHT'; readonly lease: Lease; readonly claimed: Claimed }
   | { readonly status: 'SUCCEEDED'; readonly endedAt: number }
   | { readonly status: 'EXHAUSTED'; readonly endedAt: number; readonly reason: GiveUpReason; readonly held?: HeldBack }
   | { readonly status: 'CANCELLED'; readonly endedAt: number }
@@ -42,6 +42,13 @@ export interface Lease {
   readonly endsAt: number
   /** Somebody wants the task cancelled: unless the target says that it succeeded, the settle ends it. */
   readonly cancelRequested: boolean
+}
+
+/** When a claim took the task, and where it waited until then: a lease that was never used puts it back there. */
+export interface Claimed {
+  readonly at: number
+  readonly dueAt: number
+  readonly queue: Queue
 }
 
 /** Where a waiting task stands within its lane: a gate shuts a kind, a policy or a rank by not asking its queues. */
@@ -84,6 +91,8 @@ export interface AcceptedTask {
   readonly callbackUrl?: string
   /** The id of the key that brought it, or who else did. Absent where nobody noted it. */
   readonly createdBy?: string
+  /** The task that this one was made from, by an edit and replay. */
+  readonly linkedTo?: string
 }
 
 export interface TaskRequest {

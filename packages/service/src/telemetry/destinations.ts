@@ -1,4 +1,4 @@
-import type { LaneCounters } from '../stores/task-store.ts'
+import type { LaneCounters } from '../stores/store.ts'
 import { laneOf } from '../task/lane.ts'
 import type { LaneView } from '../task/lane-view.ts'
 

@@ -3,12 +3,12 @@ import { laneKind } from '@secondwind/resilience/rules'
 import { CONTROL_LEVELS, SCOPE_KINDS, type Control } from '../task/control.ts'
 import { TASK_STATUSES } from '../task/task.ts'
 import { BREAKER_STATES, readDestinations, type DestinationReading, type LaneReading } from './destinations.ts'
-import type { Counters, StoreHealth } from '../stores/task-store.ts'
+import type { StoreHealth, WaitingTasks } from '../stores/store.ts'
 
 /** The service as it is at the moment of a scrape. */
 export interface ServiceReading {
   /** Absent when the store cannot say. */
-  readonly store?: { readonly counters: Counters; readonly health: StoreHealth } | undefined
+  readonly store?: { readonly tasks: WaitingTasks['tasks']; readonly health: StoreHealth } | undefined
   readonly lanes: readonly LaneReading[]
   /** The kill switches that are on. */
   readonly controls: readonly Pick<Control, 'scope' | 'level'>[]
@@ -104,10 +104,10 @@ export class Gauges {
 
   #showStore(store: ServiceReading['store']): void {
     this.#storeUp.set(Number(store !== undefined && store.health.problem === undefined))
-    // A number from before the store fell silent would look like one of now.
+    // An old number of a store that does not answer would look like a present one.
     this.#tasks.reset()
     if (store === undefined) return
-    for (const status of TASK_STATUSES) this.#tasks.set({ status }, store.counters.tasks[status])
+    for (const status of TASK_STATUSES) this.#tasks.set({ status }, store.tasks[status])
     this.#clockSkew.set(store.health.clockSkewMs / 1_000)
   }
 }

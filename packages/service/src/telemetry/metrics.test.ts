@@ -29,7 +29,7 @@ const CREDIT = { first: 20, retry: 60, late: 20 }
 
 const NOTHING: ServiceReading = {
   store: {
-    counters: { tasks: { PENDING: 0, IN_FLIGHT: 0, SUCCEEDED: 0, EXHAUSTED: 0, CANCELLED: 0 } },
+    tasks: { PENDING: 0, IN_FLIGHT: 0, SUCCEEDED: 0, EXHAUSTED: 0, CANCELLED: 0 },
     health: { now: NOW, clockSkewMs: 0 },
   },
   lanes: [],
@@ -138,8 +138,8 @@ describe('what happened', () => {
 describe('what is', () => {
   it('is shown as it is at the scrape: tasks by status, the store, the loop', async () => {
     const { scrape, change } = setting()
-    const counters = { tasks: { PENDING: 5, IN_FLIGHT: 1, SUCCEEDED: 7, EXHAUSTED: 2, CANCELLED: 3 } }
-    change({ store: { counters, health: { now: NOW, clockSkewMs: -250 } }, loopLagMs: 12 })
+    const tasks = { PENDING: 5, IN_FLIGHT: 1, SUCCEEDED: 7, EXHAUSTED: 2, CANCELLED: 3 }
+    change({ store: { tasks, health: { now: NOW, clockSkewMs: -250 } }, loopLagMs: 12 })
     const text = await scrape()
     assert.deepEqual(samples(text, 'retry_tasks'), [
       '{status="PENDING"} 5',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { World } from '../dispatch/simulation/world.test-kit.ts'
+import { Backlog } from '../intake/backlog.ts'
 import { laneKey } from '../task/lane.ts'
 import { createServiceMetrics } from './metrics.ts'
 import { readService } from './read-service.ts'
@@ -26,7 +27,9 @@ describe('a destination that has had no traffic for minutes', () => {
       forced: { since, by, breaker: 'open' },
     })
     const lag = { takeLongestMs: () => 0, stop: () => undefined }
-    const metrics = createServiceMetrics({ read: () => readService(world.store, dispatcher, lag) })
+    const backlog = new Backlog({ perLane: Infinity, total: Infinity })
+    const read = () => readService({ store: world.store, backlog, dispatcher, lag })
+    const metrics = createServiceMetrics({ read })
     const gaugesAfter = async (ms: number): Promise<readonly string[]> => {
       await world.clock.advance(ms)
       return samplesOf((await metrics.scrape()).text)

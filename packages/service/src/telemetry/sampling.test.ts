@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import type { LaneCounters } from '../stores/task-store.ts'
+import type { LaneCounters } from '../stores/store.ts'
 import { laneKey } from '../task/lane.ts'
 import type { LaneView } from '../task/lane-view.ts'
 import { Sampling } from './sampling.ts'
@@ -33,7 +33,7 @@ function setting(lanes: LaneCounters[]) {
     now: () => clock.now(),
     dispatching: { view: lane => views.get(lane) },
     store: {
-      async laneCounters(ask) {
+      async lanes(ask) {
         asked.push(ask)
         await store.wait()
         const own = lanes.filter(({ lane }) => ask.tenant === undefined || lane.startsWith(`${ask.tenant} `))

@@ -3,7 +3,7 @@
  * tasks there are, for those who listen.
  */
 import { NOT_ARMED, type Alarm, type Clock } from '@secondwind/resilience'
-import type { LaneCounters, TaskStore } from '../stores/task-store.ts'
+import type { HistoryStore, LaneCounters } from '../stores/store.ts'
 import { EVERY_TENANT, laneOf } from '../task/lane.ts'
 import type { Dispatching, HoldReason, LaneView } from '../task/lane-view.ts'
 import { TASK_STATUSES, type TaskStatus } from '../task/task.ts'
@@ -15,7 +15,7 @@ export interface SamplingOptions extends Live {
   readonly clock: Clock
   /** The store's time. */
   readonly now: () => number
-  readonly store: Pick<TaskStore, 'laneCounters'>
+  readonly store: Pick<HistoryStore, 'lanes'>
   readonly dispatching: Pick<Dispatching, 'view'>
   /** What else is looked at once a second. */
   readonly onLook?: () => void
@@ -131,7 +131,7 @@ export class Sampling implements Alarm {
     const items: LaneCounters[] = []
     let nextCursor = cursor
     for (let page = 0; page < pages; page++) {
-      const answer = await this.#options.store.laneCounters({
+      const answer = await this.#options.store.lanes({
         limit: LANES_PER_PAGE,
         ...(tenant !== undefined && { tenant }),
         ...(nextCursor !== undefined && { cursor: nextCursor }),

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { virtualClock } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
+import { uploaded } from '../bodies/bodies.test-kit.ts'
 import type { KeptBody } from '../bodies/body-store.ts'
 import { openMemoryBodies } from '../bodies/memory/memory-bodies.ts'
-import { NO_LIMITS } from '../stores/conformance/exam.test-kit.ts'
-import { newTask, TENANT } from '../stores/conformance/tasks.test-kit.ts'
-import { openMemoryStore } from '../stores/memory/memory-store.ts'
-import { keepBodiesTidy } from './body-sweep.ts'
+import { neededAfterUpload } from '../bodies/needed-until.ts'
+import { TENANT } from '../stores/exam/tasks.test-kit.ts'
+import { openMemoryStore } from '../stores/sqlite/sqlite-store.ts'
+import type { StoreHealth } from '../stores/store.ts'
+import { keepBodiesTidy, sweepBodies } from './body-sweep.ts'
 
 const DAY_MS = 86_400_000
 const TEN_MINUTES_MS = 600_000
@@ -17,49 +19,59 @@ function setting() {
   const bodies = openMemoryBodies({ clock })
   const controller = new AbortController()
   const problems: unknown[] = []
-  const parts = { store, clock, signal: controller.signal, onProblem: (error: unknown) => void problems.push(error) }
-  const upload = async (text: string): Promise<KeptBody> => {
-    const kept = await bodies.put([Buffer.from(text)], 1_000)
-    await store.putBody({ tenant: TENANT, ...kept, contentType: 'text/plain', mostBytes: 1_000 })
-    return kept
-  }
+  const onProblem = (error: unknown): void => void problems.push(error)
+  const parts = { store, bodies, clock, signal: controller.signal, onProblem }
+  const bytesOf = (text: string, tenant = TENANT) => ({ tenant, bytes: [Buffer.from(text)], mostBytes: 1_000 })
+  const upload = (text: string, tenant = TENANT): Promise<KeptBody> =>
+    uploaded(parts, text, { tenant, neededUntil: neededAfterUpload(clock.now()) })
   const isThere = async ({ location }: KeptBody): Promise<boolean> => (await bodies.read(location)) !== undefined
-  return { clock, store, bodies, problems, parts, upload, isThere, stop: () => controller.abort() }
+  return { clock, store, bodies, problems, parts, bytesOf, upload, isThere, stop: () => controller.abort() }
 }
 
 describe('the sweep of bodies', () => {
-  it('removes what no task needed for a day, its bytes too, and spares what one needs', async () => {
-    const { clock, store, bodies, parts, upload, isThere, stop, problems } = setting()
+  it('removes an upload after its day, its bytes too, and spares the bodies that are needed for longer', async () => {
+    const { clock, store, parts, upload, isThere, stop, problems } = setting()
     const [unused, needed] = [await upload('unused'), await upload('needed')]
-    const request = { targetUrl: 'https://api.example/', method: 'POST', headers: {}, body: null, storedBody: needed }
-    await store.enqueue([newTask(1, clock.now(), { request })], NO_LIMITS)
-    const sweeping = keepBodiesTidy({ ...parts, bodies })
+    await store.bodies([needed], clock.now() + 2 * DAY_MS)
+    const sweeping = keepBodiesTidy(parts)
     await clock.advance(DAY_MS)
     assert.equal(await isThere(unused), true)
     const late = await upload('late')
     await clock.advance(TEN_MINUTES_MS + 1)
     assert.deepEqual([await isThere(unused), await isThere(needed), await isThere(late)], [false, true, true])
-    assert.equal(await store.body({ tenant: TENANT, bodyRef: unused.bodyRef }), undefined)
+    assert.deepEqual(await store.bodies([unused]), [])
     stop()
     await sweeping
     assert.deepEqual(problems, [])
   })
 
-  it('removes bytes that no row knows of, however many, once they are a day old', async () => {
-    const { clock, bodies, parts, upload, isThere, stop } = setting()
-    const orphans: KeptBody[] = []
-    for (let n = 0; n < 450; n++) orphans.push(await bodies.put([Buffer.from(String(n))], 1_000))
+  it('removes bytes that no row names, however many, once they are a day old', async () => {
+    const { clock, bodies, parts, bytesOf, upload, isThere } = setting()
+    const rowless: KeptBody[] = []
+    for (let n = 0; n < 450; n++) rowless.push(await bodies.put(bytesOf(String(n))))
     await clock.advance(DAY_MS)
     const known = await upload('known')
-    const sweeping = keepBodiesTidy({ ...parts, bodies })
-    await clock.advance(TEN_MINUTES_MS)
-    for (const orphan of orphans) assert.equal(await isThere(orphan), false)
+    await sweepBodies(parts)
+    assert.equal(await isThere(rowless[0]!), true)
+    await clock.advance(1)
+    await sweepBodies(parts)
+    for (const each of rowless) assert.equal(await isThere(each), false)
     assert.equal(await isThere(known), true)
-    stop()
-    await sweeping
   })
 
-  it('tells of a failure, and goes on the next time', async () => {
+  it('removes bytes whose row names others, and never another tenant’s of the same name', async () => {
+    const { clock, store, bodies, parts, bytesOf, upload, isThere } = setting()
+    const left = await bodies.put(bytesOf('same'))
+    const [mine, theirs] = [await upload('same'), await upload('same', 'other')]
+    await store.bodies([mine, theirs], clock.now() + 9 * DAY_MS)
+    const rowless = await bodies.put(bytesOf('same', 'third'))
+    await clock.advance(2 * DAY_MS)
+    await sweepBodies(parts)
+    assert.deepEqual([await isThere(left), await isThere(rowless)], [false, false])
+    assert.deepEqual([await isThere(mine), await isThere(theirs)], [true, true])
+  })
+
+  it('reports a failure, and goes on the next time', async () => {
     const { clock, bodies, parts, problems, upload, isThere, stop } = setting()
     const unused = await upload('unused')
     const failure = new Error('no disk')
@@ -73,5 +85,23 @@ describe('the sweep of bodies', () => {
     assert.equal(await isThere(unused), false)
     stop()
     await sweeping
+  })
+
+  it('removes nothing by a clock that is far ahead, nor by a file that is damaged or replaced', async () => {
+    const { clock, store, parts, upload, isThere } = setting()
+    const unused = await upload('unused')
+    await clock.advance(2 * DAY_MS)
+    const wrong: readonly Partial<StoreHealth>[] = [
+      { clockSkewMs: -DAY_MS },
+      { lasting: 'store-corrupt' },
+      { lasting: 'store-unreachable' },
+    ]
+    for (const found of wrong) {
+      const health = async (): Promise<StoreHealth> => ({ ...(await store.health()), ...found })
+      await sweepBodies({ ...parts, store: { ...store, health } })
+      assert.equal(await isThere(unused), true)
+    }
+    await sweepBodies(parts)
+    assert.equal(await isThere(unused), false)
   })
 })

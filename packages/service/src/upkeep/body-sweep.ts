@@ -1,32 +1,33 @@
 import type { Clock } from '@secondwind/resilience'
 import type { BodyStore } from '../bodies/body-store.ts'
+import { nameAt } from '../bodies/location.ts'
 import { isFarAhead } from '../stores/store-clock.ts'
-import type { TaskStore } from '../stores/task-store.ts'
+import type { Store } from '../stores/store.ts'
 
-/** Bodies that no task needs are kept so long: whoever uploads one has a day to use it. */
-const UNUSED_MS = 86_400_000
+/** Bytes get their row at once, or their process died: after a day no row is coming. */
+const ROWLESS_MS = 86_400_000
 
-/** Small enough not to be felt by those who send meanwhile. */
+/** So small that deliveries do not notice it. */
 const STEP = 200
 const PAUSE_MS = 600_000
 
 export interface BodySweep {
-  readonly store: Pick<TaskStore, 'health' | 'sweepBodies' | 'keptLocations'>
-  readonly bodies: BodyStore
+  readonly store: Pick<Store, 'health' | 'bodies' | 'sweepBodies'>
+  readonly bodies: Pick<BodyStore, 'putBefore' | 'remove'>
+  /** The wall clock, by which the age of bytes is known. */
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly onProblem: (error: unknown) => void
 }
 
-/** Removes bodies that nobody needs, every ten minutes until the signal; what fails is tried again the next time. */
+/** Removes bodies that no task needs, every ten minutes until the signal. The next sweep tries again what failed. */
 export async function keepBodiesTidy(sweep: BodySweep): Promise<void> {
-  const { store, clock, signal, onProblem } = sweep
+  const { clock, signal, onProblem } = sweep
   // A machine that starts with a wrong clock is put right within minutes.
   await clock.sleep(PAUSE_MS, signal).catch(() => undefined)
   while (!signal.aborted) {
     try {
-      const { now, clockSkewMs } = await store.health()
-      if (!isFarAhead(clockSkewMs)) await sweepAll(sweep, now)
+      await sweepBodies(sweep)
     } catch (error) {
       onProblem(error)
     }
@@ -34,27 +35,37 @@ export async function keepBodiesTidy(sweep: BodySweep): Promise<void> {
   }
 }
 
-async function sweepAll(sweep: BodySweep, now: number): Promise<void> {
-  while (!sweep.signal.aborted && (await sweepUnused(sweep, now)));
-  let cursor = await sweepOrphans(sweep)
-  while (!sweep.signal.aborted && cursor !== undefined) cursor = await sweepOrphans(sweep, cursor)
+/** One sweep. A clock that is far ahead, or a file that is damaged or replaced, would make it remove bodies that tasks need. */
+export async function sweepBodies(sweep: Omit<BodySweep, 'onProblem'>): Promise<void> {
+  const { now, clockSkewMs, lasting } = await sweep.store.health()
+  if (lasting !== undefined || isFarAhead(clockSkewMs)) return
+  while (!sweep.signal.aborted && (await sweepUnneeded(sweep, now)));
+  await sweepRowless(sweep)
 }
 
-/** First the row and then the bytes: what is known is there. Whether there may be more. */
-async function sweepUnused({ store, bodies }: BodySweep, now: number): Promise<boolean> {
-  const { locations } = await store.sweepBodies({ unusedBefore: now - UNUSED_MS, limit: STEP })
+/** First the row and then the bytes, so that each row has its bytes. Answers whether there may be more. */
+async function sweepUnneeded({ store, bodies }: Pick<BodySweep, 'store' | 'bodies'>, now: number): Promise<boolean> {
+  const { locations } = await store.sweepBodies({ neededBefore: now, limit: STEP })
   for (const location of locations) await bodies.remove(location)
   return locations.length === STEP
 }
 
-/**
- * Bytes that no row knows of: a crash came between the two. They have been there for a day, so that none that arrives
- * now is among them.
- */
-async function sweepOrphans({ store, bodies, clock }: BodySweep, cursor?: string): Promise<string | undefined> {
-  const putBefore = clock.now() - UNUSED_MS
-  const { items, nextCursor } = await bodies.list({ putBefore, limit: STEP, ...(cursor !== undefined && { cursor }) })
-  const kept = new Set(items.length === 0 ? [] : await store.keptLocations(items))
-  for (const location of items) if (!kept.has(location)) await bodies.remove(location)
-  return nextCursor
+/** Bytes whose row names others, or is gone: a process died between the two. */
+async function sweepRowless({ store, bodies, clock, signal }: Omit<BodySweep, 'onProblem'>): Promise<void> {
+  for await (const locations of inSteps(bodies.putBefore(clock.now() - ROWLESS_MS))) {
+    if (signal.aborted) return
+    const records = await store.bodies(locations.flatMap(location => nameAt(location) ?? []))
+    const named = new Set(records.map(({ location }) => location))
+    for (const location of locations) if (!named.has(location)) await bodies.remove(location)
+  }
+}
+
+async function* inSteps(locations: AsyncIterable<string>): AsyncIterable<readonly string[]> {
+  let step: string[] = []
+  for await (const location of locations) {
+    if (step.push(location) < STEP) continue
+    yield step
+    step = []
+  }
+  if (step.length > 0) yield step
 }

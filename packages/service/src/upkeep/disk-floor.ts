@@ -4,7 +4,7 @@
  */
 import type { Clock } from '@secondwind/resilience'
 import { statfs } from 'node:fs/promises'
-import { StoreUnavailableError } from '../stores/task-store.ts'
+import { StoreUnavailableError } from '../stores/store-errors.ts'
 
 export interface Space {
   readonly allBytes: number

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { virtualClock } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
-import { openMemoryStore } from '../stores/memory/memory-store.ts'
+import { openMemoryStore } from '../stores/sqlite/sqlite-store.ts'
 import { forgetEndedControls } from './ended-controls.ts'
 
 const DAY_MS = 86_400_000
@@ -18,8 +18,14 @@ describe('controls', () => {
       'long-ago': { endedAt: now - DAY_MS - 1, expiresAt: now + 1 },
       'by-itself': { expiresAt: now - DAY_MS - 1 },
     }
-    for (const [id, document] of Object.entries(ends))
-      await store.writeRecord({ kind: 'control', id, tenant: 'acme', document: { ...document }, ifVersion: 0 })
+    await store.write(
+      Object.entries(ends).map(([id, document]) => ({
+        kind: 'control',
+        id,
+        tenant: 'acme',
+        document: { ...document },
+      })),
+    )
     await forgetEndedControls(store, now)
     const { items } = await store.records({ kind: 'control', limit: 10 })
     assert.deepEqual(

@@ -1,29 +1,22 @@
 import { controlOf } from '../steering/standing-orders.ts'
-import type { OperatorStore } from '../stores/task-store.ts'
+import { recordPages } from '../stores/record-pages.ts'
+import type { RecordStore } from '../stores/store.ts'
 import { endOf } from '../task/control.ts'
 
-/** Long after every ramp: until then people ask what had been switched off, and by whom. The audit knows it for longer. */
+/** Long after every ramp. Until then people ask which controls there were, and whose. The audit knows it for longer. */
 const KEPT_MS = 86_400_000
 
-const PAGE = 200
-
-/** Forgets controls that ended more than a day ago, page by page. */
-export async function forgetEndedControls(
-  store: Pick<OperatorStore, 'records' | 'writeRecord'>,
-  now: number,
-): Promise<void> {
-  let cursor: string | undefined
-  do {
-    const page: Awaited<ReturnType<OperatorStore['records']>> = await store.records({
-      kind: 'control',
-      limit: PAGE,
-      ...(cursor !== undefined && { cursor }),
-    })
-    for (const record of page.items) {
-      const { kind, id, tenant, version } = record
-      if (endOf(controlOf(record)) < now - KEPT_MS)
-        await store.writeRecord({ kind, id, tenant, document: null, ifVersion: version })
-    }
-    cursor = page.nextCursor
-  } while (cursor !== undefined)
+/** Forgets controls that ended more than a day ago. A page of which another instance forgot some is left to the next sweep. */
+export async function forgetEndedControls(store: Pick<RecordStore, 'records' | 'write'>, now: number): Promise<void> {
+  for await (const page of recordPages(store, { kind: 'control' })) {
+    const old = page.filter(record => endOf(controlOf(record)) < now - KEPT_MS)
+    const removals = old.map(({ kind, id, tenant, version }) => ({
+      kind,
+      id,
+      tenant,
+      document: null,
+      ifVersion: version,
+    }))
+    if (removals.length > 0) await store.write(removals)
+  }
 }

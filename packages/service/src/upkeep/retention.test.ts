@@ -1,42 +1,47 @@
 import assert from 'node:assert/strict'
 import { virtualClock } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
-import type { Sweep, SweepAudit, TaskStore } from '../stores/task-store.ts'
-import { DEFAULT_RETENTION, keepTidy, sweepAt } from './retention.ts'
+import type { Sweep } from '../stores/store.ts'
+import { DEFAULT_RETENTION, keepTidy, sweepAt, type Upkeep } from './retention.ts'
 
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 const TEN_MINUTES_MS = 600_000
 
 /** A store that has so much to forget at each sweep, and may fail at first. */
-function sweeping(found: readonly (number | Error)[], skewsMs: number[] = []): { store: TaskStore; asked: Sweep[] } {
+function sweeping(found: readonly (number | Error)[], skewsMs: number[] = []) {
   const asked: Sweep[] = []
   const left = [...found]
-  const store = {
-    health: () => Promise.resolve({ now: 1_000 * HOUR_MS, clockSkewMs: skewsMs.shift() ?? 0 }),
-    sweep: (ask: Sweep) => {
+  const store: Upkeep['store'] = {
+    health: async () => ({ now: 1_000 * HOUR_MS, clockSkewMs: skewsMs.shift() ?? 0 }),
+    async sweep(ask) {
       asked.push(ask)
       const swept = left.shift() ?? 0
-      return swept instanceof Error ? Promise.reject(swept) : Promise.resolve({ now: 0, swept })
+      if (swept instanceof Error) throw swept
+      return { now: 0, swept }
     },
-    records: () => Promise.resolve({ items: [] }),
-    sweepLanes: () => Promise.resolve({ now: 0, lanes: [] }),
-    sweepAudit: ({ before }: SweepAudit) => {
-      assert.equal(before, 1_000 * HOUR_MS - 365 * 24 * HOUR_MS)
-      return Promise.resolve({ now: 0, swept: 0 })
-    },
+    records: async () => ({ items: [] }),
+    write: async () => assert.fail('there is no record'),
   }
-  return { store: store as unknown as TaskStore, asked }
+  return { store, asked }
 }
 
 describe('retention', () => {
-  it('keeps what succeeded for a week, dead letters for thirty days, and keys for a day after the end', () => {
+  it('keeps what succeeded for a week, dead letters for thirty days, and the audit for a year', () => {
     const now = 10_000 * HOUR_MS
     assert.deepEqual(sweepAt(now, DEFAULT_RETENTION), {
-      finishedBefore: now - 7 * 24 * HOUR_MS,
-      deadBefore: now - 30 * 24 * HOUR_MS,
-      keysBefore: now - 24 * HOUR_MS,
+      finishedBefore: now - 7 * DAY_MS,
+      deadBefore: now - 30 * DAY_MS,
+      auditBefore: now - 365 * DAY_MS,
       limit: 500,
     })
+  })
+
+  it('keeps every task for as long as its key shall find it', () => {
+    const now = 10_000 * HOUR_MS
+    const retention = { finishedMs: 1, deadMs: 2, keyMs: 3, auditMs: 4 }
+    const { finishedBefore, deadBefore } = sweepAt(now, retention)
+    assert.deepEqual([finishedBefore, deadBefore], [now - 3, now - 3])
   })
 
   it('goes on at once while there is more to forget, and rests for a minute when there is not', async () => {
@@ -88,7 +93,7 @@ describe('retention', () => {
     assert.equal(asked.length, 0)
   })
 
-  it('tells of a step that failed, and tries again after the rest', async () => {
+  it('reports a step that failed, and tries again after the rest', async () => {
     const clock = virtualClock()
     const full = new Error('the disk is full')
     const { store, asked } = sweeping([full, 1])
@@ -100,21 +105,6 @@ describe('retention', () => {
     assert.equal(asked.length, 2)
     abort()
     await kept
-  })
-
-  it('walks through all lanes, a step at each sweep, and begins anew at their end', async () => {
-    const clock = virtualClock()
-    const { store } = sweeping([])
-    const cursors: (string | undefined)[] = []
-    const { signal, abort } = controller()
-    store.sweepLanes = async ({ cursor }) => {
-      if (cursors.push(cursor) === 5) abort()
-      return { now: 0, lanes: [], ...(cursor !== 'two' && { nextCursor: cursor === undefined ? 'one' : 'two' }) }
-    }
-    const kept = keepTidy({ store, clock, signal, onProblem: error => assert.fail(String(error)) })
-    await clock.advance(TEN_MINUTES_MS + 10 * 60_000)
-    await kept
-    assert.deepEqual(cursors, [undefined, 'one', 'two', undefined, 'one'])
   })
 })
 

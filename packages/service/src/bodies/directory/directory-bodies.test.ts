@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { readdir, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, onTestFinished } from 'vitest'
 import { virtualClock } from '@secondwind/resilience/testing'
-import { StoreUnavailableError } from '../../stores/task-store.ts'
+import { StoreUnavailableError } from '../../stores/store.ts'
 import { DiskFloor } from '../../upkeep/disk-floor.ts'
+import { locationsIn } from '../bodies.test-kit.ts'
 import { describeBodyStore } from '../body-store.conformance.ts'
+import type { ByteChunks, ComingBody } from '../body-store.ts'
 import { openDirectoryBodies } from './directory-bodies.ts'
 import { sayingWhy } from './faults.ts'
 
@@ -15,6 +17,11 @@ function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'secondwind-bodies-'))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
   return join(directory, 'bodies')
+}
+
+/** As an upload of the tenant acme. */
+function upload(bytes: ByteChunks, mostBytes = 10_000_000): ComingBody {
+  return { tenant: 'acme', bytes, mostBytes }
 }
 
 async function filesIn(directory: string): Promise<string[]> {
@@ -35,10 +42,10 @@ describeBodyStore('a directory', async clock => {
 })
 
 describe('a directory of bodies', () => {
-  it('is nobody else’s to read', async () => {
+  it('can be read by no other user', async () => {
     const directory = temporaryDirectory()
     const bodies = await openDirectoryBodies({ directory })
-    const { location } = await bodies.put([Buffer.from('secret')], 100)
+    const { location } = await bodies.put(upload([Buffer.from('secret')]))
     assert.equal((await stat(join(directory, location))).mode & 0o777, 0o600)
     assert.equal((await stat(directory)).mode & 0o777, 0o700)
     assert.equal((await stat(join(directory, location, '..'))).mode & 0o777, 0o700)
@@ -46,14 +53,34 @@ describe('a directory of bodies', () => {
 
   it('is as it was when it is opened again, without what a crash left half-written', async () => {
     const directory = temporaryDirectory()
-    const { location } = await (await openDirectoryBodies({ directory })).put([Buffer.from('kept')], 100)
-    await writeFile(join(directory, 'arriving', 'f'.repeat(30)), 'hal')
-    await writeFile(join(directory, 'arriving', 'not-ours'), 'x')
+    const { location } = await (await openDirectoryBodies({ directory })).put(upload([Buffer.from('kept')]))
+    await writeFile(join(directory, '_arriving', 'f'.repeat(32)), 'hal')
+    await writeFile(join(directory, '_arriving', 'not-ours'), 'x')
     const bodies = await openDirectoryBodies({ directory })
     assert.ok(await bodies.read(location))
-    const { items } = await bodies.list({ putBefore: Number.MAX_SAFE_INTEGER, limit: 100 })
-    assert.deepEqual(items, [location])
-    assert.deepEqual(await readdir(join(directory, 'arriving')), ['not-ours'])
+    assert.deepEqual(await readdir(join(directory, '_arriving')), ['not-ours'])
+  })
+
+  it('lists only what it has put: files and folders of others stay as they are', async () => {
+    const directory = temporaryDirectory()
+    const bodies = await openDirectoryBodies({ directory })
+    const { location } = await bodies.put(upload([Buffer.from('kept')]))
+    for (const folder of ['lost+found', '_arriving', 'acme']) {
+      await mkdir(join(directory, folder), { recursive: true })
+      await writeFile(join(directory, folder, 'not-ours'), 'x')
+    }
+    await writeFile(join(directory, 'lost+found', location.slice('acme/'.length)), 'x')
+    await writeFile(join(directory, 'readme'), 'x')
+    assert.deepEqual(await locationsIn(bodies), [location])
+  })
+
+  it('keeps the bodies of a tenant that is called arriving apart from those that arrive', async () => {
+    const directory = temporaryDirectory()
+    const put = await (
+      await openDirectoryBodies({ directory })
+    ).put({ ...upload([Buffer.from('kept')]), tenant: 'arriving' })
+    const bodies = await openDirectoryBodies({ directory })
+    assert.ok(await bodies.read(put.location))
   })
 
   it('takes none below the floor of the disk, looks again as bodies come, and leaves nothing of what it refuses', async () => {
@@ -61,13 +88,13 @@ describe('a directory of bodies', () => {
     let freeBytes = 60_000_000
     const look = async () => ({ allBytes: 1_000_000_000, freeBytes })
     const bodies = await openDirectoryBodies({ directory, floor: new DiskFloor({ look, clock: virtualClock() }) })
-    const { location } = await bodies.put([Buffer.alloc(1_000_000)], 10_000_000)
+    const { location } = await bodies.put(upload([Buffer.alloc(1_000_000)]))
     async function* fillingUp(): AsyncIterable<Uint8Array> {
       yield Buffer.alloc(1_000_000)
       freeBytes = 49_000_000
       for (let chunks = 0; chunks < 5; chunks++) yield Buffer.alloc(1_000_000)
     }
-    await assert.rejects(bodies.put(fillingUp(), 10_000_000), (error: unknown) => {
+    await assert.rejects(bodies.put(upload(fillingUp())), (error: unknown) => {
       assert.ok(error instanceof StoreUnavailableError)
       return error.code === 'store-full'
     })
@@ -87,11 +114,11 @@ describe('a directory of bodies', () => {
     )
   })
 
-  it('says what is wrong with the disk in the words of the store', async () => {
+  it('reports a missing directory in the words of the store', async () => {
     const directory = temporaryDirectory()
     const bodies = await openDirectoryBodies({ directory })
     rmSync(directory, { recursive: true })
-    await assert.rejects(bodies.put([Buffer.from('x')], 100), (error: unknown) => {
+    await assert.rejects(bodies.put(upload([Buffer.from('x')])), (error: unknown) => {
       assert.ok(error instanceof StoreUnavailableError)
       return error.code === 'store-unreachable' && error.message.includes('ENOENT')
     })

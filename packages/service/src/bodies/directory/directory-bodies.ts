@@ -1,20 +1,22 @@
 /**
  * Bodies as files of one directory.
  *
- *   arriving/5f0c…  ── whole, and on the disk ──►  5f/0c…
+ *   _arriving/5f0c…  ── whole, and on the disk ──►  acme/sha256-9f86….5f0c…
  *
- *  1. A file that has its place is whole: it is written elsewhere, synced, and only then moved there.
- *  2. Nobody but the service's own user can read one.
- *  3. What a process has not finished is gone when the next one starts.
- *  4. No part of a path comes from outside: a location is what was made up here, or nothing.
+ *  1. A file in the folder of a tenant is whole: it is written elsewhere, synced, and only then moved there.
+ *  2. No other user than the service's own can read one.
+ *  3. What a process has not finished is removed when the next one starts.
+ *  4. Every path is a location by `location.ts`. No tenant is called `_arriving`, for its name begins with a letter or a digit.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { mkdir, open, opendir, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { cursorOf } from '../../stores/cursor.ts'
+import { TENANT_NAME } from '../../access/caller.ts'
+import type { StoredBody } from '../../task/task.ts'
 import type { DiskFloor } from '../../upkeep/disk-floor.ts'
-import type { BodyStore, ByteChunks } from '../body-store.ts'
-import { measured, type Measured } from '../measured.ts'
+import type { BodyStore, ComingBody } from '../body-store.ts'
+import { measured } from '../intact.ts'
+import { locationOf, nameAt, RANDOM } from '../location.ts'
 import { sayingWhy, sayingWhyUnread } from './faults.ts'
 
 export interface DirectoryBodiesOptions {
@@ -23,19 +25,17 @@ export interface DirectoryBodiesOptions {
   readonly floor?: Pick<DiskFloor, 'admit'>
 }
 
-const ARRIVING = 'arriving'
-const FOLDER = /^(?:arriving|[\da-f]{2})$/
-const LOCATION = /^(?:arriving|[\da-f]{2})\/[\da-f]{30}$/
+const ARRIVING = '_arriving'
+const UNFINISHED = new RegExp(`^${RANDOM}$`)
+const TENANT = new RegExp(TENANT_NAME)
 const OWNER_ONLY = { directory: 0o700, file: 0o600 }
-
-const CURSOR = cursorOf('bodies', 'string')
 
 export async function openDirectoryBodies(options: DirectoryBodiesOptions): Promise<BodyStore> {
   const { directory, floor } = options
   const settled = new Set<string>()
   const pathOf = (location: string): string => join(directory, location)
 
-  /** The folder of a location, there to stay. */
+  /** A folder that is on the disk, too. */
   const settle = async (folder: string): Promise<void> => {
     if (settled.has(folder)) return
     await mkdir(pathOf(folder), { recursive: true, mode: OWNER_ONLY.directory })
@@ -44,80 +44,67 @@ export async function openDirectoryBodies(options: DirectoryBodiesOptions): Prom
   }
   await sayingWhy(async () => {
     await settle(ARRIVING)
-    await removeUnfinished(directory)
+    await removeUnfinished(pathOf(ARRIVING))
   })
 
   return {
     kind: 'directory',
-    async put(bytes, mostBytes) {
-      const name = randomBytes(16).toString('hex')
-      const [folder, file] = [name.slice(0, 2), name.slice(2)]
-      const arriving = pathOf(`${ARRIVING}/${file}`)
-      const location = `${folder}/${file}`
+    async put({ tenant, ...coming }) {
+      const random = randomBytes(16).toString('hex')
+      const arriving = pathOf(`${ARRIVING}/${random}`)
       try {
-        const known = await writeWhole(arriving, { bytes, mostBytes, floor })
+        const stored = await writeWhole(arriving, coming, floor)
+        const location = locationOf({ tenant, ...stored }, random)
         await sayingWhy(async () => {
-          await settle(folder)
+          await settle(tenant)
           await rename(arriving, pathOf(location))
-          await syncDirectory(pathOf(folder))
+          await syncDirectory(pathOf(tenant))
         })
-        return { location, ...known }
+        return { tenant, location, ...stored }
       } catch (error) {
         await rm(arriving, { force: true })
         throw error
       }
     },
     async read(location) {
-      if (!LOCATION.test(location)) return undefined
+      if (nameAt(location) === undefined) return undefined
       const handle = await sayingWhyUnread(() => openUnlessGone(pathOf(location)))
       return handle && bytesOf(handle)
     },
     async remove(location) {
-      if (LOCATION.test(location)) await rm(pathOf(location), { force: true })
+      if (nameAt(location) !== undefined) await rm(pathOf(location), { force: true })
     },
-    async list({ putBefore, cursor, limit }) {
-      const [behind] = cursor === undefined ? [''] : CURSOR.read(cursor)
-      const items: string[] = []
-      for await (const location of locationsBehind(directory, behind)) {
-        if (!(await isOlder(pathOf(location), putBefore))) continue
-        if (items.length === limit) return { items, nextCursor: CURSOR.write([items.at(-1)!]) }
-        items.push(location)
-      }
-      return { items }
+    async *putBefore(instant) {
+      for await (const location of locationsIn(directory)) if (await isOlder(pathOf(location), instant)) yield location
     },
   }
 }
 
-interface Arriving {
-  readonly bytes: ByteChunks
-  readonly mostBytes: number
-  readonly floor: DirectoryBodiesOptions['floor'] | undefined
-}
-
-/** What goes wrong with the disk is said in the store's words; what goes wrong with whoever sends it stays as it is. */
-async function writeWhole(path: string, { bytes, mostBytes, floor }: Arriving): Promise<Measured> {
+/** Trouble with the disk is said in the store's words. Trouble with the sender of the bytes stays as it is. */
+async function writeWhole(
+  path: string,
+  { bytes, mostBytes }: Omit<ComingBody, 'tenant'>,
+  floor: DirectoryBodiesOptions['floor'],
+): Promise<StoredBody> {
   await floor?.admit()
   const handle = await sayingWhy(() => open(path, 'wx', OWNER_ONLY.file))
   try {
-    const known = await measured(bytes, mostBytes, chunk =>
+    const stored = await measured(bytes, mostBytes, chunk =>
       sayingWhy(async () => {
         await floor?.admit(chunk.length)
         await handle.writeFile(chunk)
       }),
     )
     await sayingWhy(() => handle.sync())
-    return known
+    return stored
   } finally {
     await handle.close()
   }
 }
 
-/** One process has the directory: what arrived when the last one died arrives no more. */
-async function removeUnfinished(directory: string): Promise<void> {
-  for (const file of await readdir(join(directory, ARRIVING))) {
-    const location = `${ARRIVING}/${file}`
-    if (LOCATION.test(location)) await rm(join(directory, location), { force: true })
-  }
+/** One process has the directory: no other one is still writing these. */
+async function removeUnfinished(folder: string): Promise<void> {
+  for (const file of await readdir(folder)) if (UNFINISHED.test(file)) await rm(join(folder, file), { force: true })
 }
 
 async function openUnlessGone(path: string): Promise<FileHandle | undefined> {
@@ -129,7 +116,7 @@ async function openUnlessGone(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-/** The file is closed at the end, or when whoever reads it stops. */
+/** The file is closed at the end, or when its reader stops. */
 async function* bytesOf(handle: FileHandle): AsyncIterable<Uint8Array> {
   const chunks: AsyncIterator<Uint8Array> = handle.createReadStream()[Symbol.asyncIterator]()
   try {
@@ -153,13 +140,14 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** In order of their text, a folder at a time: so many names are in memory at once. */
-async function* locationsBehind(directory: string, behind: string): AsyncIterable<string> {
-  for (const folder of (await readdir(directory)).toSorted()) {
-    if (!FOLDER.test(folder) || `${folder}/\u{10FFFF}` < behind) continue
-    for (const file of (await readdir(join(directory, folder))).toSorted()) {
-      const location = `${folder}/${file}`
-      if (location > behind && LOCATION.test(location)) yield location
+/** A tenant may have a hundred thousand files: their names are read a few at a time, in no order. */
+async function* locationsIn(directory: string): AsyncIterable<string> {
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    const tenant = entry.name
+    if (!entry.isDirectory() || !TENANT.test(tenant)) continue
+    for await (const { name } of await opendir(join(directory, tenant))) {
+      const location = `${tenant}/${name}`
+      if (nameAt(location) !== undefined) yield location
     }
   }
 }

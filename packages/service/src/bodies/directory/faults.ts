@@ -1,10 +1,10 @@
-import { StoreUnavailableError } from '../../stores/task-store.ts'
+import { StoreUnavailableError } from '../../stores/store.ts'
 
 const NO_ROOM: readonly string[] = ['ENOSPC', 'EDQUOT']
 const NOT_ALLOWED: readonly string[] = ['EROFS', 'EACCES', 'EPERM']
 const IS_OF_DISK = /^E[A-Z]+$/
 
-/** What the disk says, in the words of the store: whoever asked hears the same of both, and not where it lies. */
+/** Reports trouble with the disk as the store reports its own, and does not say where the disk is. */
 export async function sayingWhy<Result>(write: () => Promise<Result>): Promise<Result> {
   try {
     return await write()
@@ -26,7 +26,7 @@ export async function sayingWhy<Result>(write: () => Promise<Result>): Promise<R
   }
 }
 
-/** The same for reading: whatever the disk says, it may pass. */
+/** The same for reading: every trouble may pass. */
 export async function sayingWhyUnread<Result>(read: () => Promise<Result>): Promise<Result> {
   try {
     return await read()

@@ -1,15 +1,12 @@
 import type { Clock } from '@secondwind/resilience'
-import { cursorOf } from '../../stores/cursor.ts'
 import type { BodyStore } from '../body-store.ts'
-import { measured } from '../measured.ts'
+import { measured } from '../intact.ts'
+import { locationOf } from '../location.ts'
 
 interface Kept {
-  readonly number: number
   readonly chunks: readonly Uint8Array[]
   readonly putAt: number
 }
-
-const CURSOR = cursorOf('bodies', 'number')
 
 /** For the store in memory: both end with their process. */
 export function openMemoryBodies({ clock }: { readonly clock: Pick<Clock, 'now'> }): BodyStore {
@@ -17,13 +14,12 @@ export function openMemoryBodies({ clock }: { readonly clock: Pick<Clock, 'now'>
   let last = 0
   return {
     kind: 'memory',
-    async put(bytes, mostBytes) {
+    async put({ tenant, bytes, mostBytes }) {
       const chunks: Uint8Array[] = []
-      const known = await measured(bytes, mostBytes, chunk => chunks.push(Uint8Array.from(chunk)))
-      const number = ++last
-      const location = `body-${number}`
-      kept.set(location, { number, chunks, putAt: clock.now() })
-      return { location, ...known }
+      const { bodyRef, sizeBytes } = await measured(bytes, mostBytes, chunk => chunks.push(Uint8Array.from(chunk)))
+      const location = locationOf({ tenant, bodyRef }, (++last).toString(16).padStart(32, '0'))
+      kept.set(location, { chunks, putAt: clock.now() })
+      return { tenant, bodyRef, sizeBytes, location }
     },
     async read(location) {
       const body = kept.get(location)
@@ -32,14 +28,8 @@ export function openMemoryBodies({ clock }: { readonly clock: Pick<Clock, 'now'>
     async remove(location) {
       kept.delete(location)
     },
-    async list({ putBefore, cursor, limit }) {
-      const [behind] = cursor === undefined ? [0] : CURSOR.read(cursor)
-      const old = [...kept].filter(([, { number, putAt }]) => number > behind && putAt < putBefore)
-      const page = old.slice(0, limit)
-      return {
-        items: page.map(([location]) => location),
-        ...(old.length > limit && { nextCursor: CURSOR.write([page.at(-1)![1].number]) }),
-      }
+    async *putBefore(instant) {
+      for (const [location, { putAt }] of kept) if (putAt < instant) yield location
     },
   }
 }

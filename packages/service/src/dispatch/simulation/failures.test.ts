@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { laneKey, partitionOf } from '../../task/lane.ts'
-import { WELL, type Fate } from './faulty-store.test-kit.ts'
+import { partitionsOf, WELL, type Fate } from './faulty-store.test-kit.ts'
 import type { SimulatedProcess } from './instance.test-kit.ts'
 import type { Behaviour } from './scripted-target.test-kit.ts'
 import { World, type WorldOptions } from './world.test-kit.ts'
@@ -21,8 +21,9 @@ const POLICY = { maxAttempts: 10, initialDelayMs: 100, jitterType: 'NONE', attem
 function worldWith(options: WorldOptions & { readonly fate?: (call: Call) => Fate | undefined } = {}): World {
   const { fate, ...rest } = options
   const fateOf = (process: SimulatedProcess, verb: string, ask: unknown): Fate => {
-    const { partition = PARTITION } = ask as { partition?: number }
-    return (partition === PARTITION ? fate?.({ process, verb, ask }) : undefined) ?? WELL
+    const partitions = partitionsOf(ask)
+    const isElsewhere = partitions.length > 0 && !partitions.includes(PARTITION)
+    return (isElsewhere ? undefined : fate?.({ process, verb, ask })) ?? WELL
   }
   return new World({ policy: POLICY, ...rest, fateOf })
 }
@@ -31,6 +32,12 @@ interface Call {
   readonly process: SimulatedProcess
   readonly verb: string
   readonly ask: unknown
+}
+
+/** Of a take, or of a call with one claim. */
+function tokenOf(ask: unknown): string {
+  const [asked] = [ask].flat() as { readonly token: string }[]
+  return asked!.token
 }
 
 const UNANSWERED: Fate = { ...WELL, answer: 'silence' }
@@ -48,7 +55,7 @@ async function attemptsOf(world: World, taskId: string): Promise<(string | undef
 }
 
 async function hasLease(world: World, taskId: string): Promise<boolean> {
-  const { state } = (await world.store.get(taskId))!
+  const { state } = await world.read(taskId)
   const { now } = await world.store.health()
   return state.status === 'IN_FLIGHT' && state.lease.endsAt > now
 }
@@ -68,7 +75,7 @@ describe('leases', () => {
     assert.deepEqual(await attemptsOf(world, tasks[2]!.taskId), [undefined])
   })
 
-  it('of an unanswered claim whose partition was lost meanwhile are released, and count nothing', async () => {
+  it('of an unanswered claim whose partition was lost meanwhile are put back, and count nothing', async () => {
     let hasLost = false
     const world = worldWith({
       fate: ({ verb, process }) => {
@@ -91,7 +98,7 @@ describe('leases', () => {
     assert.deepEqual(await attemptsOf(world, task.taskId), [undefined])
   })
 
-  it('of a newer claim that is still unanswered are not hit by the release of an older one', async () => {
+  it('of a newer claim that is still unanswered are not put back with those of an older one', async () => {
     const claims: unknown[] = []
     const world = worldWith({
       fate: ({ verb, ask }) => {
@@ -105,7 +112,7 @@ describe('leases', () => {
     await settledProcess(world)
     const task = await world.enqueue()
     await world.finish(20_000)
-    assert.equal(new Set(claims.map(ask => (ask as { token: string }).token)).size, claims.length)
+    assert.equal(new Set(claims.map(tokenOf)).size, claims.length)
     assert.deepEqual(await attemptsOf(world, task.taskId), [undefined])
     assert.equal(world.destinations.seen.length, 1)
   })
@@ -138,8 +145,7 @@ describe('leases', () => {
     await settledProcess(world)
     const task = await world.enqueue()
     await world.clock.advance(100)
-    const { stewards } = await world.store.beat('thief')
-    const { token } = stewards.find(({ partition }) => partition === PARTITION)!
+    const { token } = (await world.stewards()).find(({ partition }) => partition === PARTITION)!
     await world.store.take({ partition: PARTITION, instance: 'thief', token: 'stolen', from: token })
     await world.clock.advance(4_000)
     assert.equal(await world.statusOf(task), 'PENDING')
@@ -283,7 +289,7 @@ describe('who takes a lane over', () => {
     const tokens: string[] = []
     const world = worldWith({
       fate: ({ verb, ask }) => {
-        if (verb === 'take' || verb === 'claim') tokens.push((ask as { token: string }).token)
+        if (verb === 'take' || verb === 'claim') tokens.push(tokenOf(ask))
         return undefined
       },
     })

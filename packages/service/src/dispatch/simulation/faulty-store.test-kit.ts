@@ -1,14 +1,14 @@
 import type { Random } from '@secondwind/resilience'
 import type { VirtualClock } from '@secondwind/resilience/testing'
-import { StoreUnavailableError, type Hint, type TaskStore } from '../../stores/task-store.ts'
+import { StoreUnavailableError, type Hint, type Store, type Verb } from '../../stores/store.ts'
 import type { SimulatedProcess } from './instance.test-kit.ts'
 
-/** What becomes of a call: how long it is under way, whether it is carried out, whether anybody hears of it. */
+/** What becomes of a call: how long it is under way, whether it is carried out, whether its caller gets an answer. */
 export interface Fate {
   readonly beforeMs: number
   readonly isApplied: boolean
   readonly afterMs: number
-  /** `silence`: nobody ever hears; `error`: the caller is told that it failed, whether it did or not. */
+  /** `silence`: no answer ever comes; `error`: the caller hears that it failed, whether it did or not. */
   readonly answer: 'given' | 'error' | 'silence'
 }
 
@@ -16,10 +16,19 @@ export const WELL: Fate = { beforeMs: 0, isApplied: true, afterMs: 0, answer: 'g
 
 export type FateOf = (process: SimulatedProcess, verb: Verb, ask: unknown) => Fate
 
-export type Verb = Exclude<keyof TaskStore, 'kind' | 'durability' | 'onHint' | 'close'>
+/** The partitions that a call names; none for a call that is not about partitions. */
+export function partitionsOf(ask: unknown): readonly number[] {
+  const asked = (Array.isArray(ask) ? ask : [ask]) as readonly OfPartitions[]
+  return asked.flatMap(({ partition, partitions = [] }) => (partition === undefined ? partitions : [partition]))
+}
+
+interface OfPartitions {
+  readonly partition?: number
+  readonly partitions?: readonly number[]
+}
 
 interface FaultyStoreOptions {
-  readonly store: TaskStore
+  readonly store: Store
   readonly process: SimulatedProcess
   readonly clock: VirtualClock
   readonly fateOf: FateOf
@@ -28,7 +37,7 @@ interface FaultyStoreOptions {
 }
 
 /** The store as one process sees it: over a network that delays, loses and reorders. */
-export function faultyStore({ store, process, clock, fateOf, hintDelayMs }: FaultyStoreOptions): TaskStore {
+export function faultyStore({ store, process, clock, fateOf, hintDelayMs }: FaultyStoreOptions): Store {
   const later = (ms: number, happening: () => void): void => {
     if (ms === 0) happening()
     else void clock.sleep(ms).then(happening)

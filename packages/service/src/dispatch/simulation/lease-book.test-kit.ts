@@ -12,7 +12,7 @@
  *
  * At any time the lane has taken a slot for each of the first three.
  */
-import type { ClaimAnswer, HeldLease, TaskStore } from '../../stores/task-store.ts'
+import type { ClaimAnswer, LeaseHead, Store } from '../../stores/store.ts'
 import { laneKey } from '../../task/lane.ts'
 import type { ServedLane } from '../served-lane.ts'
 import { CALL_TIMEOUT_MS } from '../store-calls.ts'
@@ -33,30 +33,36 @@ interface KnownLease {
   isEnding: boolean
 }
 
+type LeaseName = Pick<LeaseHead, 'taskId' | 'token'>
+
 /** More than there are slots. */
 const MOST_LEASES = 1_000
 
 export class LeaseBook {
-  readonly #store: TaskStore
+  readonly #store: Store
   /** By token. */
   readonly #claims = new Map<string, SeenClaim>()
   readonly #known = new Map<string, KnownLease>()
 
-  constructor(store: TaskStore) {
+  constructor(store: Store) {
     this.#store = store
   }
 
   /** The store as this process sees it. The book writes down its claims and the ends of its leases. */
-  watch(process: SimulatedProcess, store: TaskStore): TaskStore {
+  watch(process: SimulatedProcess, store: Store): Store {
     return {
       ...store,
-      claim: ask => {
-        const claim: SeenClaim = { process, steward: ask.steward, isAnswered: false }
-        this.#claims.set(ask.token, claim)
-        return hear(store.claim(ask), answer => this.#claimed(claim, answer))
+      claim: asks => {
+        const claims = asks.map(({ token, steward }) => {
+          const claim: SeenClaim = { process, steward, isAnswered: false }
+          this.#claims.set(token, claim)
+          return claim
+        })
+        return hear(store.claim(asks), ({ answers }) =>
+          claims.forEach((claim, at) => this.#claimed(claim, answers[at]!)),
+        )
       },
-      settle: settlements => this.#end(process, settlements, store.settle(settlements)),
-      release: leases => this.#end(process, leases, store.release(leases)),
+      settle: ends => this.#end(process, ends, store.settle(ends)),
     }
   }
 
@@ -71,7 +77,7 @@ export class LeaseBook {
 
   #end<Answered>(
     process: SimulatedProcess,
-    leases: readonly HeldLease[],
+    leases: readonly LeaseName[],
     answer: Promise<Answered>,
   ): Promise<Answered> {
     const sentAt = process.monotonic()
@@ -87,18 +93,20 @@ export class LeaseBook {
     })
   }
 
-  /** What is wrong with the lanes that a process serves. Ask only when nothing can go on without the clock. */
-  async problems(process: SimulatedProcess): Promise<readonly string[]> {
-    const problems = await Promise.all(process.dispatcher.lanes.map(lane => this.#problemOf(lane, process)))
-    return problems.flatMap(problem => problem ?? [])
+  /** Says which counts of these processes' lanes are wrong. Ask only when nothing can go on without the clock. */
+  async problems(processes: readonly SimulatedProcess[]): Promise<readonly string[]> {
+    const served = processes.flatMap(process => process.dispatcher.lanes.map(lane => ({ lane, process })))
+    if (served.length === 0) return []
+    const partitions = [...new Set(served.map(({ lane }) => lane.partition.number))]
+    const { items } = await this.#store.leases({ partitions, limit: MOST_LEASES })
+    return served.flatMap(({ lane, process }) => this.#problemOf(lane, process, items) ?? [])
   }
 
-  async #problemOf(lane: ServedLane, process: SimulatedProcess): Promise<string | undefined> {
+  #problemOf(lane: ServedLane, process: SimulatedProcess, held: readonly LeaseHead[]): string | undefined {
     const { key, partition, share, asked, starting, running, unsent } = lane
     const isOurs = (claim: SeenClaim | undefined): boolean =>
       claim?.process === process && claim.steward === partition.token
-    const { items } = await this.#store.leases({ partition: partition.number, limit: MOST_LEASES })
-    const leases = items.filter(lease => lease.lane === key && isOurs(this.#claims.get(lease.token)))
+    const leases = held.filter(lease => lease.lane === key && isOurs(this.#claims.get(lease.token)))
     const isClaiming = [...this.#claims.values()].some(claim => isOurs(claim) && !claim.isAnswered)
     const inClaim = leases.filter(({ token }) => this.#claims.get(token)?.isAnswered === false).length
     const sure = leases.filter(lease => this.#known.get(nameOf(lease))?.isEnding === false).length
@@ -117,7 +125,7 @@ export class LeaseBook {
   }
 }
 
-function nameOf({ taskId, token }: HeldLease): string {
+function nameOf({ taskId, token }: LeaseName): string {
   return `${taskId} ${token}`
 }
 

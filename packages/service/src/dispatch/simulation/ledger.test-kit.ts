@@ -60,7 +60,7 @@ export class Ledger implements Alarm {
   /** Compares the counts of lanes. Before an alarm rings, all that can go on without the clock has gone on. */
   ring(): void {
     const { clock, leaseBook, running } = this.#world
-    for (const process of running) void leaseBook.problems(process).then(problems => this.#broken.push(...problems))
+    void leaseBook.problems(running).then(problems => this.#broken.push(...problems))
     this.dueAt = clock.monotonic() + LANE_LOOK_MS
     clock.arm(this)
   }
@@ -127,7 +127,7 @@ export class Ledger implements Alarm {
   /** To be called now and then: what has ended stays as it is. */
   async look(): Promise<void> {
     for (const { taskId } of this.#world.accepted) {
-      const task = (await this.#world.store.get(taskId))!
+      const task = await this.#world.read(taskId)
       const name = `${taskId} ${task.progress.generation}`
       const known = this.#endings.get(name)
       if (known !== undefined) assert.equal(endOf(task), known, 'a task ends once in a generation')
@@ -146,7 +146,7 @@ export class Ledger implements Alarm {
   /** An attempt counts exactly when a request was sent, or may have been. */
   async #checkAttempts(taskId: string): Promise<void> {
     const { items: rows } = await this.#world.store.attempts({ taskId, limit: 200 })
-    const task = (await this.#world.store.get(taskId))!
+    const task = await this.#world.read(taskId)
     const lost = rows.filter(row => row.errorCode === 'lost').length
     const sent = this.#world.destinations.seen.filter(request => request.idempotencyKey === taskId).length
     assert.ok(sent <= rows.length, `${taskId}: ${sent} requests were sent, ${rows.length} attempts counted`)
@@ -163,7 +163,7 @@ export class Ledger implements Alarm {
 
   /** Nobody sends without a lease, not even who slept over it. */
   async #checkLease({ idempotencyKey: taskId }: SeenRequest): Promise<void> {
-    const { state } = (await this.#world.store.get(taskId))!
+    const { state } = await this.#world.read(taskId)
     const { now } = await this.#world.store.health()
     if (state.status !== 'IN_FLIGHT' || state.lease.endsAt <= now)
       this.#broken.push(`${taskId} was sent without a lease, ${state.status}`)

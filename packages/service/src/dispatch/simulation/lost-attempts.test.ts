@@ -15,7 +15,7 @@ describe('an attempt whose process died', () => {
     const { taskId } = await world.enqueue()
     await world.clock.advance(100)
     first.kill()
-    const { leaseMs, createdAt } = (await world.store.get(taskId))!
+    const { leaseMs, createdAt } = await world.read(taskId)
     await world.clock.advance(10 * leaseMs)
     world.start()
     await world.finish(60_000)

@@ -2,7 +2,7 @@ import type { Random } from '@secondwind/resilience'
 import { seededRandom } from '@secondwind/resilience/testing'
 import { replayed } from '../../task/accept.ts'
 import { laneKey, partitionOf } from '../../task/lane.ts'
-import { fateIn, WELL, type Fate } from './faulty-store.test-kit.ts'
+import { fateIn, partitionsOf, WELL, type Fate } from './faulty-store.test-kit.ts'
 import { Ledger } from './ledger.test-kit.ts'
 import { Operators } from './operators.test-kit.ts'
 import { pick, type Behaviour } from './scripted-target.test-kit.ts'
@@ -25,8 +25,9 @@ export async function storm(seed: number): Promise<void> {
   const { world, ledger, beginOutage } = worldOf(plan, seed)
   const operators = new Operators({ world, lanes: plan.lanes, limit: plan.limit, random: seededRandom(seed + 3) })
   ledger.operators = operators
-  const tenants = plan.lanes.map(({ tenant }) => tenant)
-  const storedBody = await world.upload('a large body', tenants)
+  const [upload] = await Promise.all(plan.lanes.map(({ tenant }) => world.upload('a large body', tenant)))
+  const { bodyRef, sizeBytes } = upload!
+  const storedBody = { bodyRef, sizeBytes }
   for (let n = 0; n < plan.instances; n++) world.start()
   for (let at = 0; at < CALM_AT; at += 1_000) {
     for (let n = Math.floor(random() * 4); n > 0; n--)
@@ -60,10 +61,11 @@ function worldOf(plan: StormPlan, seed: number) {
   let outageEndsAt = 0
 
   const fateOf = (_: unknown, verb: string, ask: unknown): Fate => {
-    const { partition } = ask as { partition?: number }
+    const partitions = partitionsOf(ask)
     const at = world.clock.monotonic()
-    // Most partitions are empty: what happens to them says nothing, and takes time.
-    if (at >= CALM_AT || (partition !== undefined && !busy.has(partition))) return WELL
+    // Most partitions are empty: a fault of theirs shows nothing, and takes time.
+    const isIdle = partitions.length > 0 && !partitions.some(partition => busy.has(partition))
+    if (at >= CALM_AT || isIdle) return WELL
     return at < outageEndsAt ? fateInOutage(verb, random) : fateIn(weather, random)
   }
   const behaviourOf = (destination: string, at: number): Behaviour =>
@@ -152,11 +154,11 @@ async function operate(world: World, random: Random): Promise<void> {
 }
 
 async function replayIfDead(world: World, { taskId, policy }: Accepted): Promise<void> {
-  const task = (await world.store.get(taskId))!
+  const task = await world.read(taskId)
   const { now } = await world.store.health()
   const { generation } = task.progress
   if (task.state.status === 'EXHAUSTED')
-    await world.store.replay({ taskId, generation, progress: replayed(task, policy, now) })
+    await world.store.replay([{ taskId, generation, progress: replayed(task, policy, now) }])
 }
 
 /** Everybody goes home, and leaves nothing behind that would ever ring. */

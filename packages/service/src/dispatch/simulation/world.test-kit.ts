@@ -1,18 +1,22 @@
+import assert from 'node:assert/strict'
 import { DEFAULT_POLICY, type RetryPolicy } from '@secondwind/resilience'
 import type { LaneInput } from '@secondwind/resilience/rules'
 import { seededRandom, virtualClock, type VirtualClock } from '@secondwind/resilience/testing'
 import type { Random } from '@secondwind/resilience'
-import type { BodyStore } from '../../bodies/body-store.ts'
+import type { BodyStore, KeptBody } from '../../bodies/body-store.ts'
 import { openMemoryBodies } from '../../bodies/memory/memory-bodies.ts'
-import { openMemoryStore } from '../../stores/memory/memory-store.ts'
-import type { Hint, TaskStore } from '../../stores/task-store.ts'
+import { neededAfterUpload } from '../../bodies/needed-until.ts'
+import { policyVersionRecord } from '../../policies/policy-records.ts'
+import { openMemoryStore } from '../../stores/sqlite/sqlite-store.ts'
+import { documentOf, type Hint, type LaneCounters, type Steward, type Store } from '../../stores/store.ts'
 import { accept, INLINE_POLICY, type PolicyInForce, type TaskOrder } from '../../task/accept.ts'
 import type { Delivery } from '../../targets/target.ts'
 import { EVERY_TENANT, laneKey, laneOf, partitionOf, type Lane } from '../../task/lane.ts'
-import type { StoredBody } from '../../task/task.ts'
+import type { StoredBody, Task } from '../../task/task.ts'
 import { TASK_ID_BYTES, taskIdOf } from '../../task/task-id.ts'
 import type { DispatchEvents } from '../../telemetry/events.ts'
 import { createDispatcher } from '../dispatcher.ts'
+import type { DispatchPorts, TaskPolicies } from '../ports.ts'
 import type { SigningSecretsOf } from '../signature.ts'
 import { faultyStore, WELL, type FateOf } from './faulty-store.test-kit.ts'
 import { SimulatedProcess } from './instance.test-kit.ts'
@@ -30,6 +34,7 @@ export interface WorldOptions {
   readonly hintDelayMs?: (hint: Hint) => number | undefined
   readonly onRequest?: (request: SeenRequest) => void
   readonly events?: Partial<DispatchEvents>
+  readonly onWaiting?: DispatchPorts['onWaiting']
   readonly signingSecretsOf?: SigningSecretsOf
 }
 
@@ -56,13 +61,15 @@ const QUIET: DispatchEvents = {
   warning() {},
 }
 
+const MOST_LANES = 1_000
+
 const QUICK: Behaviour = { kind: 'answers', status: 200, ms: 20 }
 
 /** A store, its destinations and the processes between them, all in one virtual time. */
 export class World {
   readonly clock: VirtualClock = virtualClock()
   readonly random: Random
-  readonly store: TaskStore
+  readonly store: Store
   readonly bodies: BodyStore
   readonly destinations: Destinations
   readonly processes: SimulatedProcess[] = []
@@ -98,11 +105,14 @@ export class World {
   /** Another instance, from its first beat on. */
   start(name = `instance-${this.processes.length + 1}`): SimulatedProcess {
     const { slots = 20, lanes, listAgainMs, fateOf = () => WELL, hintDelayMs = () => 0, events } = this.#options
-    const { signingSecretsOf } = this.#options
+    const { signingSecretsOf, onWaiting = () => {} } = this.#options
     const process = new SimulatedProcess(name, this.clock)
     const store = faultyStore({ store: this.store, process, clock: this.clock, fateOf, hintDelayMs })
     process.dispatcher = createDispatcher({
       store: this.leaseBook.watch(process, store),
+      policies: policiesIn(store),
+      largeFrom: { tasks: 1, lanes: 1 },
+      onWaiting,
       target: this.destinations.targetOf(process),
       bodies: this.bodies,
       clock: process,
@@ -141,18 +151,29 @@ export class World {
     const plain = { targetUrl: `${destination}/charge`, method: 'POST', headers: {}, body: null }
     const request = { ...plain, ...(storedBody && { storedBody }) }
     const whole = { taskId, tenant, destination, request, createdBy: 'local', requestHash: taskId, ...rest }
-    await this.store.enqueue([accept(whole, policy, { now, roll: 0 })], { perLane: 1e9, total: 1e9 })
+    await this.store.enqueue([accept(whole, policy, { now, roll: 0 })])
     const accepted = { taskId, lane, policy: policy.document }
     this.accepted.push(accepted)
     return accepted
   }
 
-  /** A large body that orders of these tenants can name. */
-  async upload(text: string, tenants: readonly string[]): Promise<StoredBody> {
-    const kept = await this.bodies.put([Buffer.from(text)], 1e9)
-    for (const tenant of tenants)
-      await this.store.putBody({ tenant, ...kept, contentType: 'text/plain', mostBytes: 1e9 })
-    return { bodyRef: kept.bodyRef, sizeBytes: kept.sizeBytes }
+  /** A large body that orders of the tenant can name. */
+  async upload(content: string | Buffer, tenant = 'acme'): Promise<KeptBody> {
+    const kept = await this.bodies.put({ tenant, bytes: [Buffer.from(content)], mostBytes: 1e9 })
+    await this.keepBody(kept)
+    return kept
+  }
+
+  /** Tells the store where an upload lies. */
+  async keepBody(kept: KeptBody): Promise<void> {
+    const neededUntil = neededAfterUpload(this.clock.now())
+    await this.store.putBody({ ...kept, contentType: 'text/plain', mostBytes: 1e9, neededUntil })
+  }
+
+  /** A version of a policy, as the policy book keeps it. */
+  async putPolicy(policyId: string, version: number, document: RetryPolicy): Promise<void> {
+    const name = policyVersionRecord({ tenant: 'acme', policyId }, version)
+    await this.store.write([{ ...name, tenant: 'acme', document: { ...document } }])
   }
 
   async enqueueMany(count: number, order: Order = {}): Promise<Accepted[]> {
@@ -166,16 +187,33 @@ export class World {
     const known = await this.store.record({ kind, id })
     const { tenant = EVERY_TENANT }: Partial<Lane> = kind === 'destination' ? laneOf(id) : (document ?? {})
     const written = { kind, id, tenant, document: document && { ...document }, ifVersion: known?.version ?? 0 }
-    await this.store.writeRecord(written)
+    await this.store.write([written])
+  }
+
+  async read(taskId: string): Promise<Task> {
+    const [task] = await this.store.get([taskId])
+    assert(task !== undefined, `the store has no task ${taskId}`)
+    return task
   }
 
   async statusOf({ taskId }: Pick<Accepted, 'taskId'>): Promise<string> {
-    return (await this.store.get(taskId))!.state.status
+    return (await this.read(taskId)).state.status
+  }
+
+  /** How many tasks of all lanes are counted there. */
+  async count(of: keyof Omit<LaneCounters, 'lane'>): Promise<number> {
+    const { items, nextCursor } = await this.store.lanes({ limit: MOST_LANES })
+    assert(nextCursor === undefined, `a world has no more than ${MOST_LANES} lanes`)
+    return items.reduce((sum, lane) => sum + lane[of], 0)
+  }
+
+  /** As an onlooker sees them, which beats too seldom to be taken for an instance. */
+  async stewards(): Promise<readonly Steward[]> {
+    return (await this.store.beat({ instance: 'onlooker', largeFrom: { tasks: 1, lanes: 1 } })).stewards
   }
 
   async isAllOver(): Promise<boolean> {
-    const { PENDING, IN_FLIGHT } = (await this.store.counters()).tasks
-    return PENDING + IN_FLIGHT === 0
+    return (await this.count('pending')) + (await this.count('inFlight')) === 0
   }
 
   /** Lets time pass until everything has ended; fails when that takes longer than `mostMs`. */
@@ -188,9 +226,21 @@ export class World {
   }
 
   async #unfinished(): Promise<string> {
-    const tasks = await Promise.all(this.accepted.map(({ taskId }) => this.store.get(taskId)))
-    const states = tasks.map(task => JSON.stringify({ ...task!.state, ...task!.progress, id: task!.taskId }))
+    const tasks = await this.store.get(this.accepted.map(({ taskId }) => taskId))
+    const states = tasks.map(({ state, progress, taskId }) => JSON.stringify({ ...state, ...progress, id: taskId }))
     return states.filter(state => /PENDING|IN_FLIGHT/.test(state)).join('\n')
+  }
+}
+
+/** A policy's version is written once, so that no process remembers it here. */
+function policiesIn(store: Store): TaskPolicies {
+  return {
+    atHand: ({ policy }) => policy,
+    find: async task => {
+      if (task.policy !== undefined) return task.policy
+      const record = await store.record(policyVersionRecord(task, task.policyVersion))
+      return record === undefined ? 'missing' : documentOf<RetryPolicy>(record)
+    },
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { SCOPES, type Scope } from '../../access/caller.ts'
-import type { AuditEntry } from '../../stores/task-store.ts'
+import type { AuditEntry } from '../../stores/store.ts'
 import { refusalOf, serve, type Answered, type Served } from '../api.test-kit.ts'
 import { guarded } from './guarded.test-kit.ts'
 
@@ -307,7 +307,7 @@ describe('a signing secret', () => {
     const rotated = await as('POST', `/secrets/${secretId}/rotate`, { key, body: { overlapMs: 5_000 } })
     assert.notEqual((rotated.json as { secret: string }).secret, secret)
     const listed = JSON.stringify((await as('GET', '/secrets', { key })).json)
-    const trail = await store.auditTrail({ limit: 100 })
+    const trail = await store.audit({ limit: 100 })
     const lines = trail.items.filter(({ action }) => action.startsWith('secret.'))
     assert.deepEqual(new Set(lines.map(({ subject }) => subject)), new Set([secretId]))
     const audit = JSON.stringify(trail)

@@ -55,7 +55,7 @@ export function addAudit(api: FastifyInstance, context: ApiContext): void {
       const { all = isForAll, limit = DEFAULT_PAGE, cursor, ...filter } = request.query
       if (all && !isOperator) throw new Refusal('scope-missing', { detail: 'Only an operator sees the audit of all.' })
       const asked = { ...filter, ...(!all && { tenant }) }
-      const page = await store.auditTrail({ ...asked, limit, ...openCursor(cursor, asked) })
+      const page = await store.audit({ ...asked, limit, ...openCursor(cursor, asked) })
       return reply.send(bindCursor(page, asked))
     },
   )

@@ -16,7 +16,7 @@ interface Guarded extends Served {
   readonly addTenant: (tenant: string) => Promise<void>
 }
 
-/** A service with an operator, and whoever that makes keys for. */
+/** A service with an operator, and with the callers that it makes keys for. */
 export async function guarded(options: ServeOptions = {}): Promise<Guarded> {
   const served = await serve(options)
   const first = await served.ask('POST', '/keys', { body: { scopes: ['admin'], isOperator: true } })

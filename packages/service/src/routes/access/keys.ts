@@ -4,12 +4,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import type { Caller } from '../../access/caller.ts'
-import { MOST_KEYS, type KeyDocument } from '../../access/documents.ts'
-import type { KeyRing } from '../../access/key-ring.ts'
+import { MOST_KEYS, OPERATORS, type KeyDocument } from '../../access/documents.ts'
 import { overlapped } from '../../access/overlap.ts'
 import { hashOf, newKeyText, writeKey } from '../../access/key-text.ts'
 import { redactText } from '../../secrets.ts'
-import { documentOf, type OperatorRecord, type WriteRecord } from '../../stores/task-store.ts'
+import { isRoomFor } from '../../stores/record-pages.ts'
+import { documentOf, type RecordWrite, type StoredRecord } from '../../stores/store.ts'
+import { writtenRecord } from '../../stores/written-record.ts'
 import { EVERY_TENANT } from '../../task/lane.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
@@ -65,6 +66,10 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
       refuseUnfit(request.body, caller, context)
       const text = newKeyText(randomBytes)
       const tenant = isOperator ? EVERY_TENANT : caller.tenant
+      if (!(await isRoomFor(store, { kind: 'key', tenant, most: MOST_KEYS })))
+        throw new Refusal('too-many', {
+          detail: `There are ${MOST_KEYS} keys already: revoke one that is no longer used.`,
+        })
       const document: KeyDocument = {
         ...(name !== undefined && { name }),
         scopes,
@@ -72,23 +77,18 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
         ...(expiresAt !== undefined && { expiresAt }),
         hashes: [{ hash: hashOf(text.secret) }],
       }
-      const key: WriteRecord = {
-        kind: 'key',
-        id: text.keyId,
-        tenant,
-        document: { ...document },
-        ifVersion: 0,
-        most: MOST_KEYS,
-        audit: {
+      const written = await keys.write(
+        [{ kind: 'key', id: text.keyId, tenant, document: { ...document }, ifVersion: 0 }],
+        {
           ...lineBy(caller, { tenant, action: 'key.create', subject: text.keyId, reason }),
           details: { scopes, isOperator },
         },
-      }
-      const written = await keys.write(key)
-      if (written.kind !== 'written')
-        throw new Refusal('too-many', { detail: `There are ${MOST_KEYS} keys already: revoke one that nobody uses.` })
-      void reply.code(201).header('etag', etagOf(written.record.version))
-      return reply.send({ ...keyView(written.record), key: writeKey(text) })
+      )
+      // Two texts of eight random bytes that are the same: the caller asks again.
+      if (written.kind === 'conflict') throw changedMeanwhile('key')
+      const made = writtenRecord(written)
+      void reply.code(201).header('etag', etagOf(made.version))
+      return reply.send({ ...keyView(made), key: writeKey(text) })
     },
   )
 
@@ -151,7 +151,7 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
           ...lineBy(callerOf(request), { tenant: record.tenant, action: 'key.rotate', subject: record.id, reason }),
           details: { overlapMs },
         },
-        write: key => keys.write(key),
+        write: (writes, audit) => keys.write(writes, audit),
       })
       void reply.header('etag', etagOf(rotated.version))
       return reply.send({ ...keyView(rotated), key: writeKey({ keyId: record.id, secret }) })
@@ -173,9 +173,7 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
       }),
     },
     async (request, reply) => {
-      // Only operators can revoke a key of an operator, and so only they need turns: no tenant makes them wait.
-      const isOperator = callerOf(request).isOperator
-      const revoked = await (isOperator ? keys.inTurn(() => revoke(request, context)) : revoke(request, context))
+      const revoked = await revoke(request, context)
       // No text of it is good any longer, so none overlaps.
       const { overlapsUntil: _, ...key } = keyView(revoked)
       return reply.send({ ...key, revokedAt: clock.now() })
@@ -183,35 +181,38 @@ export function addKeys(api: FastifyInstance, context: ApiContext): void {
   )
 }
 
-/** A key that is rotated over and over must not escape its revocation. */
-const MOST_TRIES = 5
+/** A key that is rotated over and over must not escape its revocation; operators may revoke many keys at once. */
+const MOST_TRIES = 20
 
-async function revoke(request: FastifyRequest<OneKey>, context: ApiContext): Promise<OperatorRecord> {
+async function revoke(request: FastifyRequest<OneKey>, context: ApiContext): Promise<StoredRecord> {
   const { keys } = context
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const record = await ownKey(request, context)
     refuseReplaced(record.id, documentOf<KeyDocument>(record), callerOf(request))
     refuseOtherVersion(request, record)
-    if (record.tenant === EVERY_TENANT) await refuseLastAdmin(record.id, keys)
+    const along = record.tenant === EVERY_TENANT ? [await keepingAnAdmin(record.id, context)] : []
     const { kind, id, tenant, version: ifVersion } = record
     const caller = callerOf(request)
     const audit = lineBy(caller, { tenant, action: 'key.revoke', subject: id, reason: request.query.reason })
-    const written = await keys.write({ kind, id, tenant, document: null, ifVersion, audit })
-    if (written.kind === 'removed') return record
+    const written = await keys.write([{ kind, id, tenant, document: null, ifVersion }, ...along], audit)
+    if (written.kind === 'written') return record
   }
   throw changedMeanwhile('key')
 }
 
-async function refuseLastAdmin(keyId: string, keys: KeyRing): Promise<void> {
+/** The write that conflicts if an operator's key is revoked from now on; refused if no other key could make keys for good. */
+async function keepingAnAdmin(keyId: string, { store, keys }: ApiContext): Promise<RecordWrite> {
+  // Read before the keys are: so it is another version if one of the keys that are found is gone by then.
+  const ifVersion = (await store.record(OPERATORS))?.version ?? 0
   await keys.load()
-  if (keys.hasOtherAdmin(keyId)) return
+  if (keys.hasOtherAdmin(keyId)) return { ...OPERATORS, tenant: EVERY_TENANT, document: {}, ifVersion }
   throw new Refusal('last-admin', {
     detail:
       'No other key could make keys for good: make another operator’s key first, with the scope admin and without an end.',
   })
 }
 
-/** A key gives no more than its maker has, and the first one must be able to make others. */
+/** A key grants no scope that its creator does not have, and the first key must be able to make others. */
 function refuseUnfit(input: KeyInput, caller: Caller, { keys, wallNow }: ApiContext): void {
   const { isOperator = false, scopes, name = '', expiresAt } = input
   const problems: Problem[] = []
@@ -231,7 +232,7 @@ function refuseUnfit(input: KeyInput, caller: Caller, { keys, wallNow }: ApiCont
     })
 }
 
-/** The text of before cannot shut out the newest one. */
+/** The previous text of a key cannot shut out the newest one. */
 function refuseReplaced(keyId: string, { hashes: [newest] }: KeyDocument, { actor, secretHash }: Caller): void {
   if (keyId !== actor || newest?.hash === secretHash) return
   throw new Refusal('scope-missing', {
@@ -239,7 +240,7 @@ function refuseReplaced(keyId: string, { hashes: [newest] }: KeyDocument, { acto
   })
 }
 
-/** What comes with a text that ends, by itself or because it was replaced, gives nobody one that goes on after it. */
+/** A caller whose text ends, with its key or because it was replaced, cannot make a key that outlasts it. */
 function refuseOutlasting(
   { expiresAt: end = Infinity }: { readonly expiresAt?: number | undefined },
   caller: Caller,
@@ -251,8 +252,8 @@ function refuseOutlasting(
   })
 }
 
-/** The key of the path; that of another tenant is none. */
-async function ownKey(request: FastifyRequest<OneKey>, { store }: ApiContext): Promise<OperatorRecord> {
+/** The key of the path. A key of another tenant is unknown. */
+async function ownKey(request: FastifyRequest<OneKey>, { store }: ApiContext): Promise<StoredRecord> {
   const { keyId } = request.params
   const { tenant, isOperator } = callerOf(request)
   const record = await store.record({ kind: 'key', id: keyId })
@@ -261,7 +262,7 @@ async function ownKey(request: FastifyRequest<OneKey>, { store }: ApiContext): P
   return record
 }
 
-function keyView(record: OperatorRecord): Key {
+function keyView(record: StoredRecord): Key {
   const { name, scopes, createdBy, expiresAt, hashes } = documentOf<KeyDocument>(record)
   const isOperator = record.tenant === EVERY_TENANT
   const overlapsUntil = hashes[1]?.until

@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { virtualClock } from '@secondwind/resilience/testing'
 import { describe, it, onTestFinished } from 'vitest'
+import { openMemoryStore } from '../../stores/sqlite/sqlite-store.ts'
 import { openTemporarySqliteStore } from '../../stores/sqlite/sqlite.test-kit.ts'
-import { StoreUnavailableError, type TaskStore } from '../../stores/task-store.ts'
+import { StoreUnavailableError, type Store } from '../../stores/store.ts'
+import { serve, type Answered } from '../api.test-kit.ts'
 import { guarded } from './guarded.test-kit.ts'
 
 const BUSY = 16
@@ -12,7 +14,7 @@ const BUSY = 16
 const WARM = 4 * BUSY
 
 /** A service on a real file, with a tenant. */
-async function onFile(change: (store: TaskStore) => Partial<TaskStore> = () => ({})) {
+async function onFile(change: (store: Store) => Partial<Store> = () => ({})) {
   const clock = virtualClock()
   const { store } = await openTemporarySqliteStore({ clock })
   onTestFinished(() => store.close())
@@ -100,8 +102,8 @@ describe('a revocation that cannot be written', () => {
   it('leaves the key good, and can be asked for again', async () => {
     let isFull = false
     const served = await onFile(store => ({
-      async writeRecord(ask) {
-        if (!isFull || ask.document !== null) return store.writeRecord(ask)
+      async write(writes, audit) {
+        if (!isFull || writes.every(({ document }) => document !== null)) return store.write(writes, audit)
         throw new StoreUnavailableError('store-full', 'no room')
       },
     }))
@@ -117,18 +119,61 @@ describe('a revocation that cannot be written', () => {
   }, 20_000)
 })
 
+function revoke({ ask }: Pick<Served, 'ask'>, key: string, gone: string): Promise<Answered> {
+  return ask('DELETE', `/keys/${idOf(gone)}`, { headers: { authorization: `Bearer ${key}` } })
+}
+
+async function operatorsOf(store: Pick<Store, 'records'>): Promise<number> {
+  return (await store.records({ kind: 'key', tenant: '*', limit: 20 })).items.length
+}
+
+/** The codes of the revocations that were refused. */
+function refusalsOf(ends: readonly Answered[]): string[] {
+  return ends.filter(({ status }) => status !== 200).map(({ json }) => json.code)
+}
+
 describe('operators that revoke each other at the same moment', () => {
   it('leave one key that can make others: the second revocation is refused', async () => {
-    const served = await onFile()
-    const { operator, as } = served
+    const served = await guarded()
+    const { operator, as, store } = served
     const made = await as('POST', '/keys', { key: operator, body: { scopes: ['admin'], isOperator: true } })
     const other = made.json.key as string
-    const revoke = (key: string, gone: string) => as('DELETE', `/keys/${idOf(gone)}`, { key })
-    const ends = await Promise.all([revoke(operator, other), revoke(other, operator)])
-    assert.equal(ends.filter(({ status }) => status === 200).length, 1)
-    const refused = ends.find(({ status }) => status !== 200)!
-    assert.ok(['key-unknown', 'last-admin'].includes(refused.json.code), refused.text)
+    const ends = await Promise.all([revoke(served, operator, other), revoke(served, other, operator)])
+    const refused = refusalsOf(ends)
+    assert.ok(refused.length === 1 && ['key-unknown', 'last-admin'].includes(refused[0]!), refused.join())
+    assert.equal(await operatorsOf(store), 1)
     const left = ends[0].status === 200 ? operator : other
     assert.equal((await as('POST', '/keys', { key: left, body: { scopes: ['read'] } })).status, 201)
-  }, 20_000)
+  })
+
+  it('leave one also when each asks another instance, and both have looked at the keys before either writes', async () => {
+    const clock = virtualClock()
+    const store = openMemoryStore({ clock })
+    const { operator, as } = await guarded({ clock, store })
+    const made = await as('POST', '/keys', { key: operator, body: { scopes: ['admin'], isOperator: true } })
+    const other = made.json.key as string
+    let writes = 0
+    let bothCome = (): void => {}
+    const both = new Promise<void>(resolve => (bothCome = resolve))
+    const write: typeof store.write = async (records, audit) => {
+      if (++writes === 2) bothCome()
+      await both
+      return store.write(records, audit)
+    }
+    const instances = await Promise.all([1, 2].map(() => serve({ clock, store: { ...store, write } })))
+    const ends = await Promise.all([revoke(instances[0]!, operator, other), revoke(instances[1]!, other, operator)])
+    assert.deepEqual([refusalsOf(ends), await operatorsOf(store)], [['last-admin'], 1])
+  })
+
+  it('may be many: each revocation of another key is made', async () => {
+    const served = await guarded()
+    const { operator, as, store } = served
+    const others: string[] = []
+    for (let n = 0; n < 10; n++) {
+      const made = await as('POST', '/keys', { key: operator, body: { scopes: ['admin'], isOperator: true } })
+      others.push(made.json.key as string)
+    }
+    const ends = await Promise.all(others.map(other => revoke(served, operator, other)))
+    assert.deepEqual([refusalsOf(ends), await operatorsOf(store)], [[], 1])
+  })
 })

@@ -4,7 +4,10 @@ import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import { MOST_SECRETS, type SecretDocument } from '../../access/documents.ts'
 import { overlapped } from '../../access/overlap.ts'
-import { documentOf, type OperatorRecord } from '../../stores/task-store.ts'
+import { isRoomFor } from '../../stores/record-pages.ts'
+import { documentOf, type StoredRecord } from '../../stores/store.ts'
+import { freeName, takeName } from '../../stores/unique-names.ts'
+import { writtenRecord } from '../../stores/written-record.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { pathOf, replaceRecord } from './one-record.ts'
@@ -34,7 +37,7 @@ interface OneSecret {
 
 /** Standard Webhooks: between 24 and 64 random bytes. */
 const SECRET_BYTES = 32
-/** Drawn anew: what was read of a secret that is gone fits no other, for versions begin at 1 again. */
+/** Random, because versions begin at 1 again: the ETag of a secret that is gone must fit no other. */
 const SECRET_ID_BYTES = 8
 
 export function addSecrets(api: FastifyInstance, context: ApiContext): void {
@@ -61,36 +64,29 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
       const caller = callerOf(request)
       const [destination, problems] = readDestination({ at: 'destination', is: named }, caller, orders)
       if (problems.length > 0) throw invalid('body', problems)
-      const name = destination ?? 'all'
-      await secrets.load()
-      if (secrets.has(caller.tenant, destination)) throw secretExists(name)
+      const { tenant } = caller
+      if (!(await isRoomFor(store, { kind: 'secret', tenant, most: MOST_SECRETS })))
+        throw new Refusal('too-many', { detail: `There are ${MOST_SECRETS} secrets already.` })
       const secret = newSecret()
       const document: SecretDocument = {
-        name,
         ...(destination !== undefined && { destination }),
         createdBy: caller.actor,
         secrets: [{ secret }],
       }
       const secretId = randomBytes(SECRET_ID_BYTES).toString('hex')
-      const written = await store.writeRecord({
-        kind: 'secret',
-        id: secretId,
-        tenant: caller.tenant,
-        document: { ...document },
-        ifVersion: 0,
-        most: MOST_SECRETS,
-        isNameUnique: true,
-        audit: {
-          ...lineBy(caller, { tenant: caller.tenant, action: 'secret.create', subject: secretId, reason }),
-          details: { destination: name },
+      const record = { kind: 'secret', id: secretId, tenant } as const
+      const written = await store.write(
+        [{ ...record, document: { ...document }, ifVersion: 0 }, takeName(record, signedName(document))],
+        {
+          ...lineBy(caller, { tenant, action: 'secret.create', subject: secretId, reason }),
+          details: { destination: signedName(document) },
         },
-      })
-      if (written.kind === 'full')
-        throw new Refusal('too-many', { detail: `There are ${MOST_SECRETS} secrets already.` })
-      if (written.kind !== 'written') throw secretExists(name)
+      )
+      if (written.kind === 'conflict') throw secretExists(signedName(document))
+      const made = writtenRecord(written)
       await secrets.load()
-      void reply.code(201).header('etag', etagOf(written.record.version))
-      return reply.send({ ...secretView(written.record), secret })
+      void reply.code(201).header('etag', etagOf(made.version))
+      return reply.send({ ...secretView(made), secret })
     },
   )
 
@@ -151,9 +147,9 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
             subject: record.id,
             reason,
           }),
-          details: { destination: document.name, overlapMs },
+          details: { destination: signedName(document), overlapMs },
         },
-        write: ask => store.writeRecord(ask),
+        write: (writes, audit) => store.write(writes, audit),
       })
       await secrets.load()
       void reply.header('etag', etagOf(rotated.version))
@@ -177,21 +173,27 @@ export function addSecrets(api: FastifyInstance, context: ApiContext): void {
     },
     async (request, reply) => {
       const record = await ownSecret(request, context)
-      const { name } = documentOf<SecretDocument>(record)
+      const name = signedName(documentOf(record))
       const { id: subject, tenant } = record
-      const line = { tenant, action: 'secret.delete', subject, reason: request.query.reason } as const
+      const line = { tenant, action: 'secret.delete', subject, reason: request.query.reason }
       const audit = { ...lineBy(callerOf(request), line), details: { destination: name } }
       await replaceRecord(request, {
         what: 'secret',
         record,
         document: null,
+        along: [freeName(record, name)],
         audit,
-        write: ask => store.writeRecord(ask),
+        write: (writes, line) => store.write(writes, line),
       })
       await secrets.load()
       return reply.send(secretView(record))
     },
   )
+}
+
+/** What it signs, in a word: there is one secret for each. */
+function signedName({ destination = 'all' }: SecretDocument): string {
+  return destination
 }
 
 function newSecret(): string {
@@ -204,8 +206,8 @@ function secretExists(name: string): Refusal {
   })
 }
 
-/** The secret of the path; that of another tenant is none. */
-async function ownSecret(request: FastifyRequest<OneSecret>, { store }: ApiContext): Promise<OperatorRecord> {
+/** The secret of the path. A secret of another tenant is unknown. */
+async function ownSecret(request: FastifyRequest<OneSecret>, { store }: ApiContext): Promise<StoredRecord> {
   const { secretId } = request.params
   const { tenant } = callerOf(request)
   const record = await store.record({ kind: 'secret', id: secretId })
@@ -214,7 +216,7 @@ async function ownSecret(request: FastifyRequest<OneSecret>, { store }: ApiConte
   return record
 }
 
-function secretView(record: OperatorRecord): Secret {
+function secretView(record: StoredRecord): Secret {
   const { destination, createdBy, secrets } = documentOf<SecretDocument>(record)
   const overlapsUntil = secrets[1]?.until
   return {

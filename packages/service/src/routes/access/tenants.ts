@@ -2,10 +2,12 @@ import type { TenantInput } from '@secondwind/client'
 import type { FastifyInstance } from 'fastify'
 import { DEFAULT_TENANT } from '../../access/caller.ts'
 import { MOST_TENANTS } from '../../access/documents.ts'
+import { seedDefaultPolicy } from '../../policies/default-policy.ts'
+import { isRoomFor } from '../../stores/record-pages.ts'
+import { writtenRecord } from '../../stores/written-record.ts'
 import { EVERY_TENANT } from '../../task/lane.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
-import { seedDefaultPolicy } from '../../access/default-policy.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { bindCursor, openCursor } from '../requests/bound-cursor.ts'
 import { callerOf } from '../requests/caller.ts'
@@ -38,22 +40,19 @@ export function addTenants(api: FastifyInstance, { store, keys }: ApiContext): v
       const caller = callerOf(request)
       const isThere = tenant === DEFAULT_TENANT || (await store.record({ kind: 'tenant', id: tenant })) !== undefined
       if (isThere) throw taken(tenant)
-      // First what its tasks are accepted under: a tenant without a policy could hand over nothing.
-      await seedDefaultPolicy(store, tenant)
-      const written = await store.writeRecord({
-        kind: 'tenant',
-        id: tenant,
-        tenant: EVERY_TENANT,
-        document: { createdBy: caller.actor },
-        ifVersion: 0,
-        most: MOST_TENANTS,
-        audit: lineBy(caller, { tenant: EVERY_TENANT, action: 'tenant.create', subject: tenant, reason }),
-      })
-      if (written.kind === 'full')
+      if (!(await isRoomFor(store, { kind: 'tenant', most: MOST_TENANTS })))
         throw new Refusal('too-many', { detail: `There are ${MOST_TENANTS} tenants already.` })
-      if (written.kind !== 'written') throw taken(tenant)
+      // The policy first: a tenant without a policy could hand over nothing.
+      await seedDefaultPolicy(store, tenant)
+      const document = { createdBy: caller.actor }
+      const written = await store.write(
+        [{ kind: 'tenant', id: tenant, tenant: EVERY_TENANT, document, ifVersion: 0 }],
+        lineBy(caller, { tenant: EVERY_TENANT, action: 'tenant.create', subject: tenant, reason }),
+      )
+      if (written.kind === 'conflict') throw taken(tenant)
+      const made = writtenRecord(written)
       await keys.load()
-      return reply.code(201).send({ tenant, createdAt: written.record.createdAt })
+      return reply.code(201).send({ tenant, createdAt: made.createdAt })
     },
   )
 

@@ -4,7 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { InvalidCursorError, StoreUnavailableError } from '../../stores/task-store.ts'
+import { InvalidCursorError, NoIndexError, StoreUnavailableError } from '../../stores/store-errors.ts'
 import { asLine } from './as-line.ts'
 import { hangUpSoon } from './draining.ts'
 import type { RefusalLog } from './refusal-log.ts'
@@ -60,6 +60,7 @@ function refusalOf(error: unknown, request: FastifyRequest, random: Random): Ref
       detail: sentence(error.message),
       problems: [{ at: 'cursor', is: undefined, say: 'must be the nextCursor of an earlier page of the same list' }],
     })
+  if (error instanceof NoIndexError) return new Refusal('no-index', { detail: sentence(error.message) })
   return refusalOfFramework(error as FastifyError, request)
 }
 

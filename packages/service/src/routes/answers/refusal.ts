@@ -9,6 +9,7 @@ export const REFUSALS = {
   'bad-json': { status: 400, title: 'The body is not valid JSON' },
   'bad-http': { status: 400, title: 'The request is not valid HTTP' },
   'invalid-cursor': { status: 400, title: 'The cursor is none of this list' },
+  'no-index': { status: 400, title: 'The store cannot answer this question' },
   'key-missing': { status: 401, title: 'The request has no key' },
   'key-unknown': { status: 401, title: 'The key is not known' },
   'scope-missing': { status: 403, title: 'The key may not do this' },

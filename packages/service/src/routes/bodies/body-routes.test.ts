@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { connect } from 'node:net'
 import { describe, it, onTestFinished } from 'vitest'
-import { openMemoryStore } from '../../stores/memory/memory-store.ts'
+import { openMemoryStore } from '../../stores/sqlite/sqlite-store.ts'
+import type { BodyRecord } from '../../stores/store.ts'
 import { guarded } from '../access/guarded.test-kit.ts'
 import { serve, TASK, type Served } from '../api.test-kit.ts'
 
@@ -12,6 +13,11 @@ const TYPE = { 'content-type': 'text/plain; charset=utf-8' }
 
 function refOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('hex')}`
+}
+
+async function recordOf({ store }: Served, bodyRef: string): Promise<BodyRecord | undefined> {
+  const [record] = await store.bodies([{ tenant: 'default', bodyRef }])
+  return record
 }
 
 const upload = ({ ask }: Served, body: string | Buffer = LARGE, headers: { readonly [name: string]: string } = TYPE) =>
@@ -32,6 +38,8 @@ describe('POST /bodies', () => {
     await served.clock.advance(1_000)
     const again = await upload(served)
     assert.deepEqual([again.status, again.json], [200, shown])
+    const record = await recordOf(served, shown.bodyRef)
+    assert.equal(record!.neededUntil, served.clock.now() + 86_400_000)
   })
 
   it('takes any type, JSON and none too, byte by byte', async () => {
@@ -45,9 +53,9 @@ describe('POST /bodies', () => {
     assert.match(await raw(head), /"contentType":"application\/octet-stream"/)
   })
 
-  it('refuses what is too large, by what it says and by what it is, and keeps nothing of it', async () => {
+  it('refuses a body that is too large, by its announced length or by its bytes, and keeps nothing of it', async () => {
     const served = await serve({ limits: { uploadBytes: 10 } })
-    const { raw, port, store } = served
+    const { raw, port } = served
     const { status, json } = await upload(served, '123456123456')
     assert.deepEqual([status, json.code], [413, 'body-too-large'])
     // More than there is ever room for is no reason to come back later.
@@ -56,7 +64,7 @@ describe('POST /bodies', () => {
     const head = `POST /bodies HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\ntransfer-encoding: chunked\r\n`
     const chunked = await raw(`${head}\r\n6\r\n123456\r\n6\r\n123456\r\n0\r\n\r\n`)
     assert.match(chunked, /^HTTP\/1.1 413[^]*body-too-large/)
-    assert.equal(await store.body({ tenant: 'default', bodyRef: refOf('123456123456') }), undefined)
+    assert.equal(await recordOf(served, refOf('123456123456')), undefined)
   })
 
   it('refuses an empty body, a compressed one, and an endless type', async () => {
@@ -114,7 +122,7 @@ describe('GET /bodies/{bodyRef}', () => {
     assert.deepEqual([head.status, head.text, head.headers.etag], [200, '', `"${ref}"`])
   })
 
-  it('knows no body that nobody uploaded, and no name that is none', async () => {
+  it('knows no body that was never uploaded, and no name that is none', async () => {
     const { ask } = await serve()
     const unknown = await ask('GET', `/bodies/${refOf('never')}`)
     assert.deepEqual([unknown.status, unknown.json.code], [404, 'body-not-found'])
@@ -148,34 +156,46 @@ describe('a task with a large body', () => {
   })
 
   it('leaves its row by itself, and is the same task when it comes again', async () => {
-    const { ask, store } = await serve()
+    const served = await serve()
+    const { ask, store, clock } = served
     const body = { ...TASK, body: LARGE, idempotencyKey: 'large-1' }
     const first = await ask('POST', '/retry-tasks', { body })
     assert.deepEqual([first.status, first.json.bodyBytes], [201, LARGE.length])
-    const task = await store.get(first.json.taskId)
+    const [task] = await store.get([first.json.taskId])
     assert.equal(task!.request.body, null)
     assert.deepEqual(task!.request.storedBody, { bodyRef: refOf(LARGE), sizeBytes: LARGE.length })
+    const record = await recordOf(served, refOf(LARGE))
+    assert.ok(record!.neededUntil > clock.now() + 7 * 86_400_000, 'it is needed a week longer than the task can wait')
     const again = await ask('POST', '/retry-tasks', { body })
     assert.deepEqual([again.status, again.json.taskId], [200, first.json.taskId])
     const other = await ask('POST', '/retry-tasks', { body: { ...body, body: `${LARGE}!` } })
     assert.deepEqual([other.status, other.json.code], [422, 'idempotency-conflict'])
-    assert.equal(await store.body({ tenant: 'default', bodyRef: refOf(`${LARGE}!`) }), undefined)
   })
 
   it('stays in its row as long as it is small', async () => {
     const { ask, store } = await serve()
     const { json } = await ask('POST', '/retry-tasks', { body: { ...TASK, body: 'x'.repeat(65_536) } })
-    assert.equal((await store.get(json.taskId))!.request.body!.length, 65_536)
+    const [task] = await store.get([json.taskId])
+    assert.equal(task!.request.body!.length, 65_536)
     assert.equal(json.bodyRef, undefined)
   })
 
   it('may come in a batch, each with a result of its own', async () => {
-    const { ask, store } = await serve()
+    const served = await serve()
     const body = [{ ...TASK, body: LARGE }, { ...TASK, bodyRef: refOf('never'), body: undefined }, TASK]
-    const { json } = await ask('POST', '/retry-tasks/batch', { body })
+    const { json } = await served.ask('POST', '/retry-tasks/batch', { body })
     assert.deepEqual([json.created, json.refused], [2, 1])
     assert.equal(json.items[1].problem.code, 'body-not-found')
-    assert.ok(await store.body({ tenant: 'default', bodyRef: refOf(LARGE) }))
+    assert.ok(await recordOf(served, refOf(LARGE)))
+  })
+
+  it('is refused where the tenant can keep no more, and the rest of its batch is taken', async () => {
+    const served = await serve({ limits: { backlog: { perLane: 9, total: 9, bodyBytes: 200_000 } } })
+    const body = [{ ...TASK, body: LARGE }, { ...TASK, body: `${LARGE}!` }, TASK]
+    const { json } = await served.ask('POST', '/retry-tasks/batch', { body })
+    assert.deepEqual([json.created, json.refused], [2, 1])
+    assert.equal(json.items[1].problem.code, 'bodies-full')
+    assert.equal(await recordOf(served, refOf(`${LARGE}!`)), undefined)
   })
 })
 

@@ -1,8 +1,10 @@
 import type { StoredBody } from '@secondwind/client'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
-import { BodyTooLargeError, type KeptBody } from '../../bodies/body-store.ts'
-import type { BodyRecord } from '../../stores/task-store.ts'
+import { BodyTooLargeError } from '../../bodies/body-store.ts'
+import { keepBody } from '../../bodies/keep-body.ts'
+import { neededAfterUpload } from '../../bodies/needed-until.ts'
+import type { BodyRecord, PutBody } from '../../stores/store.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { refuseClosedUploads } from '../tasks/closed-intake.ts'
@@ -11,8 +13,8 @@ import { answer, refusals } from '../schemas/answers.ts'
 import { BYTES, bodyRefField } from '../schemas/body.ts'
 import { operation } from '../schemas/operation.ts'
 import { component, parameters } from '../schemas/schema.ts'
-import { refusalOfFull } from '../tasks/enqueued.ts'
 import type { Intake } from '../tasks/intake.ts'
+import { bodiesFull } from './body-refusals.ts'
 import { readBody } from './read-body.ts'
 
 interface OneBody {
@@ -25,17 +27,14 @@ const LONGEST_TYPE = 255
 /** What a reading counts: it takes a file descriptor more than memory, and 64 of them are enough. */
 const READING_BYTES = 4_194_304
 
-/** Bytes go straight to where they lie, and no more of them than are taken. */
+/** Bytes go straight to where they lie, and never more of them than the limit. */
 export function addBodies(api: FastifyInstance, context: ApiContext, intake: Intake): void {
-  const { store, bodies } = context
-  // What cannot be removed now is found by the sweep.
-  const discard = (location: string): Promise<void> => bodies.remove(location).catch(() => undefined)
   api.addContentTypeParser('*', (_, payload, parsed) => parsed(null, payload))
   api.post(
     '/bodies',
     {
       bodyLimit: context.limits.uploadBytes,
-      // It is a stream: there is nothing yet that a schema could look at.
+      // It is a stream: a schema has nothing to look at.
       validatorCompiler: ({ schema, httpPart, ...route }) =>
         httpPart === 'body' ? () => true : api.validatorCompiler!({ schema, ...(httpPart && { httpPart }), ...route }),
       schema: operation({
@@ -53,21 +52,16 @@ export function addBodies(api: FastifyInstance, context: ApiContext, intake: Int
       }),
     },
     async (request, reply) => {
-      const caller = callerOf(request)
-      const { tenant } = caller
+      const { tenant } = callerOf(request)
       intake.limit(tenant)
       refuseClosedUploads(tenant, context)
       const contentType = typeOf(request)
       refuseSize(request, context.limits.uploadBytes)
-      const kept = await receive(request, context)
-      const { bodyRef } = kept
-      const mostBytes = context.limits.backlog.bodyBytes ?? Infinity
-      const put = await store.putBody({ tenant, ...kept, contentType, mostBytes })
-      const unneeded = put.kind === 'full' ? kept.location : put.leftLocation
-      if (unneeded !== undefined) await discard(unneeded)
-      if (put.kind === 'full') throw refusalOfFull(context.random)
-      if (put.kind === 'created') void reply.code(201).header('location', `/bodies/${bodyRef}`)
-      return reply.send(bodyView(put.record))
+      const put = await receive(request, { tenant, contentType }, context)
+      if (put.kind === 'full') throw bodiesFull(context.random)
+      const { record } = put
+      if (put.kind === 'created') void reply.code(201).header('location', `/bodies/${record.bodyRef}`)
+      return reply.send(bodyView(record))
     },
   )
 
@@ -108,7 +102,7 @@ function typeOf({ headers }: FastifyRequest): string {
   return type
 }
 
-/** A body that announces more bytes than are taken is refused before any of it is read. */
+/** A body whose head announces too many bytes is refused before it is read. */
 function refuseSize({ headers, body }: FastifyRequest, mostBytes: number): void {
   const bytes = Number(headers['content-length'] ?? mostBytes)
   if (body === undefined || bytes === 0)
@@ -116,10 +110,18 @@ function refuseSize({ headers, body }: FastifyRequest, mostBytes: number): void 
   if (bytes > mostBytes) throw tooLarge(mostBytes)
 }
 
-async function receive({ body }: FastifyRequest, { bodies, limits: { uploadBytes } }: ApiContext): Promise<KeptBody> {
+async function receive(
+  { body }: FastifyRequest,
+  whose: { readonly tenant: string; readonly contentType: string },
+  context: ApiContext,
+): Promise<PutBody> {
+  const { uploadBytes, backlog } = context.limits
+  // The connection is still needed for the answer.
+  const bytes = (body as Readable).iterator({ destroyOnReturn: false })
+  const neededUntil = neededAfterUpload(context.clock.now())
+  const mostBytesOfTenant = backlog.bodyBytes ?? Infinity
   try {
-    // The connection is still needed for the answer.
-    return await bodies.put((body as Readable).iterator({ destroyOnReturn: false }), uploadBytes)
+    return await keepBody(context, { ...whose, bytes, neededUntil, mostBytes: uploadBytes, mostBytesOfTenant })
   } catch (error) {
     throw error instanceof BodyTooLargeError ? tooLarge(uploadBytes) : error
   }
@@ -133,7 +135,7 @@ function bodyView({ bodyRef, sizeBytes, contentType, createdAt }: BodyRecord): S
   return { bodyRef, sizeBytes, contentType, createdAt }
 }
 
-/** They are somebody's bytes: no browser shall take them for a page of ours, whatever their type says. */
+/** The bytes come from a caller: no browser shall take them for a page of ours, whatever their type says. */
 function headersOf({ bodyRef, sizeBytes, contentType }: BodyRecord): { readonly [name: string]: string } {
   const sha256 = Buffer.from(bodyRef.slice('sha256-'.length), 'hex').toString('base64')
   return {

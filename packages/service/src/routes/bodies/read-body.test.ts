@@ -5,17 +5,17 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { virtualClock } from '@secondwind/resilience/testing'
 import { describe, it, onTestFinished } from 'vitest'
+import { uploaded } from '../../bodies/bodies.test-kit.ts'
 import { openDirectoryBodies } from '../../bodies/directory/directory-bodies.ts'
-import { openMemoryStore } from '../../stores/memory/memory-store.ts'
+import { openMemoryStore } from '../../stores/sqlite/sqlite-store.ts'
 import { readBody, type WholeBody } from './read-body.ts'
 
-/** A body in a directory, looked through; `open` counts the files that somebody opened and nobody has closed. */
+/** A body in a directory, looked through; `open` counts the files that were opened and not closed. */
 async function bodyToRead(): Promise<{ readonly body: WholeBody; readonly open: () => number }> {
   const directory = mkdtempSync(join(tmpdir(), 'secondwind-bodies-'))
   onTestFinished(() => rmSync(directory, { recursive: true }))
   const [store, kept] = [openMemoryStore({ clock: virtualClock() }), await openDirectoryBodies({ directory })]
-  const put = await kept.put([Buffer.alloc(100_000)], 1e9)
-  await store.putBody({ tenant: 'acme', ...put, contentType: 'text/plain', mostBytes: 1e9 })
+  const name = await uploaded({ store, bodies: kept }, [Buffer.alloc(100_000)])
   let open = 0
   async function* noting(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
     try {
@@ -29,12 +29,11 @@ async function bodyToRead(): Promise<{ readonly body: WholeBody; readonly open: 
     open++
     return chunks && noting(chunks)
   }
-  const name = { tenant: 'acme', bodyRef: put.bodyRef }
   return { body: await readBody(name, { store, bodies: { ...kept, read } }, { warn() {} }), open: () => open }
 }
 
 describe('a body that is answered', () => {
-  it('has no file open before somebody reads it, nor after whoever would have is gone', async () => {
+  it('has no file open before it is read, nor after its reader has left', async () => {
     const { body, open } = await bodyToRead()
     assert.equal(open(), 0)
     const stream = Readable.from(body.bytes)

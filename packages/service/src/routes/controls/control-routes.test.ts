@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { virtualClock } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
-import { openMemoryStore } from '../../stores/memory/memory-store.ts'
+import { openMemoryStore } from '../../stores/sqlite/sqlite-store.ts'
 import { serve, TASK, type Served } from '../api.test-kit.ts'
 
 const STORM = { level: 'retries-off', scope: { kind: 'all' }, reason: 'INC-2231' }
@@ -33,15 +33,15 @@ describe('POST /controls', () => {
     })
     assert.equal(answer.headers.location, `/controls/${controlId}`)
     assert.deepEqual((await ask('GET', `/controls/${controlId}`)).json, answer.json)
-    const { items } = await store.auditTrail({ limit: 10, action: 'control.create' })
+    const { items } = await store.audit({ limit: 10, action: 'control.create' })
     assert.deepEqual([items[0]!.actor, items[0]!.subject, items[0]!.reason], ['local', controlId, 'INC-2231'])
     assert.equal(items[0]!.details?.['expiresAt'], clock.now() + 60_000)
   })
 
   it('is in force even where what it holds cannot be counted', async () => {
     const clock = virtualClock()
-    const laneCounters = async (): Promise<never> => Promise.reject(new Error('nobody can count'))
-    const { ask } = await serve({ clock, store: { ...openMemoryStore({ clock }), laneCounters } })
+    const lanes = async (): Promise<never> => Promise.reject(new Error('the counters are away'))
+    const { ask } = await serve({ clock, store: { ...openMemoryStore({ clock }), lanes } })
     const { status, json } = await ask('POST', '/controls', { body: STORM })
     assert.deepEqual([status, json.isInForce, json.holds], [201, true, undefined])
   })

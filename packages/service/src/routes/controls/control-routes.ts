@@ -5,14 +5,15 @@ import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { ownerOf, type Caller } from '../../access/caller.ts'
 import { cursorOf } from '../../stores/cursor.ts'
-import type { Page, PageAsk } from '../../stores/task-store.ts'
+import { isRoomFor } from '../../stores/record-pages.ts'
+import type { Page, PageAsk } from '../../stores/store.ts'
+import { writtenRecord } from '../../stores/written-record.ts'
 import { controlOf, type KnownControl } from '../../steering/standing-orders.ts'
 import { isInForce, type Control } from '../../task/control.ts'
 import { EVERY_TENANT } from '../../task/lane.ts'
 import { newId } from '../requests/new-id.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
-import type { PolicyBook } from '../policies/policy-book.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { bindCursor, openCursor } from '../requests/bound-cursor.ts'
 import { callerOf } from '../requests/caller.ts'
@@ -28,7 +29,7 @@ import { readControl } from './read-control.ts'
 
 /** Of a tenant, those that ended within the last day included: more are a loop that forgot to end them. */
 const MOST_CONTROLS = 500
-/** Whoever runs the service can throw the switch however many a tenant has used up. */
+/** An operator can throw the switch for a tenant that has used up its own. */
 const MOST_OF_OPERATORS = 10 * MOST_CONTROLS
 
 const CONTROL = component('Control')
@@ -44,7 +45,7 @@ interface OneControl {
   readonly Querystring: { readonly reason?: string }
 }
 
-export function addControls(api: FastifyInstance, context: ApiContext, policies: PolicyBook): void {
+export function addControls(api: FastifyInstance, context: ApiContext): void {
   const { store, orders, clock, random } = context
 
   api.post<{ Body: ControlInput }>(
@@ -66,7 +67,7 @@ export function addControls(api: FastifyInstance, context: ApiContext, policies:
     },
     async (request, reply) => {
       const caller = callerOf(request)
-      const read = await readControl(request.body, caller, context, policies)
+      const read = await readControl(request.body, caller, context)
       const control: Control = { ...read, controlId: newId(clock.now(), random) }
       const count = () => holdsOf(control, caller, store)
       if (request.body.preview === true) return reply.send(previewOf(control, await count()))
@@ -211,28 +212,21 @@ async function writeControl(
 ): Promise<KnownControl> {
   const { controlId, tenant = EVERY_TENANT, level, scope, expiresAt } = control
   const { controlId: _, tenant: __, ...document } = control
-  const written = await store.writeRecord({
-    kind: 'control',
-    id: controlId,
-    tenant,
-    document,
-    ifVersion,
-    most: caller.isOperator ? MOST_OF_OPERATORS : MOST_CONTROLS,
-    audit: {
-      ...lineBy(caller, { tenant, action, subject: controlId, reason }),
-      details: { level, scope, ...(expiresAt !== undefined && { expiresAt }) },
-    },
+  const most = caller.isOperator ? MOST_OF_OPERATORS : MOST_CONTROLS
+  if (ifVersion === 0 && !(await isRoomFor(store, { kind: 'control', tenant, most })))
+    throw new Refusal('too-many', { detail: `There are ${most} controls of the last day already.` })
+  const written = await store.write([{ kind: 'control', id: controlId, tenant, document, ifVersion }], {
+    ...lineBy(caller, { tenant, action, subject: controlId, reason }),
+    details: { level, scope, ...(expiresAt !== undefined && { expiresAt }) },
   })
-  if (written.kind === 'full')
-    throw new Refusal('too-many', { detail: `There are ${MOST_CONTROLS} controls of the last day already.` })
-  if (written.kind !== 'written')
-    throw new Refusal('write-conflict', { detail: 'Somebody else ended it at the same moment; read it again.' })
+  if (written.kind === 'conflict')
+    throw new Refusal('write-conflict', { detail: 'Another caller ended it at the same moment; read it again.' })
   // In force here from now on; elsewhere after the next beat.
   await orders.refresh()
-  return controlOf(written.record)
+  return controlOf(writtenRecord(written))
 }
 
-/** Those that reach something of the caller's, or would; whoever runs the service sees all. */
+/** A control that reaches something of the caller's, or would. Operators see all. */
 function concerns({ tenant, scope }: Control, caller: Caller): boolean {
   if (caller.isOperator || scope.kind === 'all') return true
   return caller.tenant === (scope.kind === 'tenant' ? scope.tenant : (tenant ?? caller.tenant))

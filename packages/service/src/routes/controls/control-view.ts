@@ -1,7 +1,7 @@
 import type { Control as ShownControl, ControlPreview, Holds } from '@secondwind/client'
 import type { Caller } from '../../access/caller.ts'
 import type { KnownControl } from '../../steering/standing-orders.ts'
-import type { LanesPage, TaskStore } from '../../stores/task-store.ts'
+import type { HistoryStore, LanesPage } from '../../stores/store.ts'
 import { isInForce, reaches, type Control } from '../../task/control.ts'
 import { laneKey, laneOf } from '../../task/lane.ts'
 
@@ -26,7 +26,7 @@ const MOST_PAGES = 50
 export async function holdsOf(
   control: Control,
   caller: Pick<Caller, 'tenant' | 'isForAll'>,
-  store: Pick<TaskStore, 'laneCounters'>,
+  store: Pick<HistoryStore, 'lanes'>,
 ): Promise<Holds> {
   const { level, scope } = control
   if (level === 'intake-off') return { lanes: 0, waitingTasks: 0, isExact: true }
@@ -35,7 +35,7 @@ export async function holdsOf(
   let cursor: string | undefined
   for (let page = 0; page < MOST_PAGES; page++) {
     const ask = { ...which, limit: LANES_PER_PAGE, ...(cursor !== undefined && { cursor }) }
-    const { items, nextCursor } = await store.laneCounters(ask)
+    const { items, nextCursor } = await store.lanes(ask)
     const waiting = items.filter(({ lane, pending }) => pending > 0 && reaches(control, laneOf(lane)))
     lanes += waiting.length
     waitingTasks += waiting.reduce((sum, { pending }) => sum + pending, 0)
@@ -53,8 +53,8 @@ function onlyTenantOf({ scope, tenant }: Control): string | undefined {
 }
 
 /** Where to look for them: no more than has to be gone through. */
-function lanesOf({ scope }: Control, tenant: string | undefined): Pick<LanesPage, 'tenant' | 'lanes' | 'destination'> {
+function lanesOf({ scope }: Control, tenant: string | undefined): Pick<LanesPage, 'tenant' | 'names' | 'destination'> {
   if (tenant === undefined) return scope.kind === 'destination' ? { destination: scope.destination } : {}
   if (scope.kind !== 'destination') return { tenant }
-  return { tenant, lanes: [laneKey({ tenant, destination: scope.destination })] }
+  return { tenant, names: [laneKey({ tenant, destination: scope.destination })] }
 }

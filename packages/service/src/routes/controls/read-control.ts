@@ -1,4 +1,4 @@
-/** From what somebody typed to a control that means what was meant, or every problem of it at once. */
+/** From the caller's words to a control, or to all of their problems at once. */
 import type { Problem } from '@secondwind/resilience'
 import type { Caller } from '../../access/caller.ts'
 import { storeTimeAt } from '../../stores/store-clock.ts'
@@ -7,7 +7,6 @@ import type { Control, ControlScope } from '../../task/control.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { readDestination } from '../destinations/find-destination.ts'
-import type { PolicyBook } from '../policies/policy-book.ts'
 import { didYouMean } from '../requests/near-words.ts'
 import { invalid } from '../requests/validation.ts'
 import { checkRamp, rampOf } from '../schemas/coming-back.ts'
@@ -17,11 +16,10 @@ export async function readControl(
   input: ControlInput,
   caller: Caller,
   context: ApiContext,
-  policies: PolicyBook,
 ): Promise<Omit<Control, 'controlId'>> {
   const { level, reason } = input
   const now = context.clock.now()
-  const [scope, problems] = await readScope(input, caller, context, policies)
+  const [scope, problems] = await readScope(input, caller, context)
   const [expiresAt, late] = readEnd(input, context)
   if (scope === undefined || problems.length + late.length > 0) throw invalid('body', [...problems, ...late])
   refuseForeign(scope, caller, context)
@@ -43,12 +41,7 @@ type ReadScope = readonly [scope: ControlScope | undefined, problems: readonly P
 
 const SCOPE_FIELDS = { all: undefined, tenant: 'tenant', policy: 'policyId', destination: 'destination' } as const
 
-async function readScope(
-  { scope }: ControlInput,
-  caller: Caller,
-  context: ApiContext,
-  policies: PolicyBook,
-): Promise<ReadScope> {
+async function readScope({ scope }: ControlInput, caller: Caller, context: ApiContext): Promise<ReadScope> {
   const { kind, ...given } = scope
   const field = SCOPE_FIELDS[kind]
   const misplaced = Object.entries(given)
@@ -61,13 +54,13 @@ async function readScope(
     case 'tenant':
       return withinNamed({ kind, tenant: given.tenant ?? caller.tenant }, caller)
     case 'policy':
-      return policyScope(given.policyId, caller, context, policies)
+      return policyScope(given.policyId, caller, context)
     case 'destination':
       return destinationScope(given.destination, caller, context)
   }
 }
 
-/** What is ordered in the name of one tenant is kept, shown and audited under it: it must not tell of another. */
+/** An order in the name of one tenant is kept, shown and audited under it, so it must not tell of another. */
 function withinNamed(scope: ControlScope, { tenant, isOperator, isForAll }: Caller): ReadScope {
   if (!isOperator || isForAll) return [scope, []]
   const say = `reaches beyond ${tenant}, for whom you act: leave out the header Secondwind-Tenant`
@@ -76,12 +69,11 @@ function withinNamed(scope: ControlScope, { tenant, isOperator, isForAll }: Call
   return [undefined, [{ at: 'scope.tenant', is: scope.tenant, say }]]
 }
 
-/** A slip of the keyboard would hold nothing, and nobody would notice. */
+/** A control with a mistyped name would hold nothing, and its maker would not notice. */
 async function policyScope(
   policyId: string | undefined,
   caller: Caller,
-  { keys }: ApiContext,
-  policies: PolicyBook,
+  { keys, policies }: ApiContext,
 ): Promise<ReadScope> {
   const { tenant, isForAll } = caller
   const at = 'scope.policyId'

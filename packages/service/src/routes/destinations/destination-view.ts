@@ -7,7 +7,7 @@ import type {
 } from '@secondwind/client'
 import type { Caller } from '../../access/caller.ts'
 import type { KnownDestination } from '../../steering/standing-orders.ts'
-import type { LaneCounters } from '../../stores/task-store.ts'
+import type { LaneCounters } from '../../stores/store.ts'
 import { settingsAt } from '../../task/destination-settings.ts'
 import type { LaneView } from '../../task/lane-view.ts'
 import { laneOf, laneOfAll } from '../../task/lane.ts'

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import type { Destination } from '@secondwind/client'
 import { virtualClock } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
-import { openMemoryStore } from '../../stores/memory/memory-store.ts'
-import type { LanesPage } from '../../stores/task-store.ts'
+import { openMemoryStore } from '../../stores/sqlite/sqlite-store.ts'
+import type { LanesPage } from '../../stores/store.ts'
 import { laneKey } from '../../task/lane.ts'
 import { guarded } from '../access/guarded.test-kit.ts'
 import { attempt, serve, TASK } from '../api.test-kit.ts'
@@ -179,11 +179,11 @@ describe('GET /destinations?hasSettings=true', () => {
     const clock = virtualClock()
     const store = openMemoryStore({ clock })
     const asked: LanesPage[] = []
-    const laneCounters: typeof store.laneCounters = ask => {
+    const lanes: typeof store.lanes = ask => {
       asked.push(ask)
-      return store.laneCounters(ask)
+      return store.lanes(ask)
     }
-    const { as, addTenant, keyFor, operator } = await guarded({ clock, store: { ...store, laneCounters } })
+    const { as, addTenant, keyFor, operator } = await guarded({ clock, store: { ...store, lanes } })
     await addTenant('shop')
     const key = await keyFor('shop', 'enqueue', 'read', 'operate')
     for (const host of ['a', 'b', 'c', 'd']) await as('POST', pathOf(host, 'pause'), { key })
@@ -201,7 +201,7 @@ describe('GET /destinations?hasSettings=true', () => {
       ],
     )
     assert.deepEqual(
-      asked.map(({ tenant, lanes }) => [tenant, lanes]),
+      asked.map(({ tenant, names }) => [tenant, names]),
       [['shop', ['a', 'b', 'c'].map(host => laneKey({ tenant: 'shop', destination: `https://${host}.example` }))]],
     )
   })

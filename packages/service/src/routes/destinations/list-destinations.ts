@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { ownerOf, seenBy, type Caller } from '../../access/caller.ts'
 import { cursorOf } from '../../stores/cursor.ts'
-import type { Page, PageAsk } from '../../stores/task-store.ts'
+import type { Page, PageAsk } from '../../stores/store.ts'
 import { settingsAt } from '../../task/destination-settings.ts'
 import { laneKey, laneOf, laneOfAll } from '../../task/lane.ts'
 import type { ApiContext } from '../context.ts'
@@ -61,7 +61,7 @@ export function addDestinations(api: FastifyInstance, context: ApiContext): void
 
 /** In order of tenant, then of name. */
 async function withTasks(ask: PageAsk, caller: Caller, context: ApiContext): Promise<Page<Destination>> {
-  const { items, ...next } = await context.store.laneCounters({ ...seenBy(caller), ...ask })
+  const { items, ...next } = await context.store.lanes({ ...seenBy(caller), ...ask })
   return { ...next, items: items.map(counters => destinationView(counters, caller, context)) }
 }
 

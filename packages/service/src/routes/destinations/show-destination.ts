@@ -1,7 +1,13 @@
 import type { Destination } from '@secondwind/client'
 import { seenBy, type Caller } from '../../access/caller.ts'
 import type { KnownDestination } from '../../steering/standing-orders.ts'
-import { documentOf, type LaneCounters, type LanesPage, type TaskStore } from '../../stores/task-store.ts'
+import {
+  documentOf,
+  type HistoryStore,
+  type LaneCounters,
+  type LanesPage,
+  type RecordStore,
+} from '../../stores/store.ts'
 import { laneKey, laneOf, laneOfAll } from '../../task/lane.ts'
 import type { ApiContext } from '../context.ts'
 import { destinationOfAll, destinationView, unusedDestination, type Records } from './destination-view.ts'
@@ -42,14 +48,14 @@ export async function lanesTo(
   const asks =
     tenant === undefined
       ? destinations.map(destination => ({ destination }))
-      : [{ tenant, lanes: destinations.map(destination => laneKey({ tenant, destination })) }]
+      : [{ tenant, names: destinations.map(destination => laneKey({ tenant, destination })) }]
   const found = new Map<string, LaneCounters[]>(destinations.map(destination => [destination, []]))
   for (const ask of asks)
     for (const counters of await everyLane(ask, store)) found.get(laneOf(counters.lane).destination)!.push(counters)
   return found
 }
 
-type Counting = Pick<TaskStore, 'laneCounters'>
+type Counting = Pick<HistoryStore, 'lanes'>
 
 const LANES_PER_PAGE = 1_000
 /** Ten thousand: as many as there may be tenants. */
@@ -63,7 +69,7 @@ async function everyLane(
   let cursor: string | undefined
   for (let page = 0; page < MOST_PAGES; page++) {
     const ask = { ...which, limit: LANES_PER_PAGE, ...(cursor !== undefined && { cursor }) }
-    const { items, nextCursor } = await store.laneCounters(ask)
+    const { items, nextCursor } = await store.lanes(ask)
     lanes.push(...items)
     cursor = nextCursor
     if (cursor === undefined) break
@@ -72,7 +78,7 @@ async function everyLane(
 }
 
 /** As the store has them: whoever has just changed one sees the change. */
-async function recordsOf(id: string, store: Pick<TaskStore, 'record'>): Promise<Records> {
+async function recordsOf(id: string, store: Pick<RecordStore, 'record'>): Promise<Records> {
   const recordOf = async (lane: string): Promise<KnownDestination | undefined> => {
     const record = await store.record({ kind: 'destination', id: lane })
     return record && { ...record, lane, settings: documentOf(record) }

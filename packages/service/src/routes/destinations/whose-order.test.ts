@@ -265,7 +265,7 @@ describe('what an operator orders for one tenant', () => {
     for (let n = 0; n < 1_000; n++) {
       const audit = { tenant: 'acme', actor: 'a key', action: 'destination.settings', subject: `https://${n}.example` }
       const id = `acme https://${n}.example`
-      await store.writeRecord({ kind: 'destination', id, tenant: 'acme', document: {}, ifVersion: 0, audit })
+      await store.write([{ kind: 'destination', id, tenant: 'acme', document: {}, ifVersion: 0 }], audit)
     }
     const { status, json } = await say('acme', 'pause')
     assert.deepEqual([status, json.code], [429, 'too-many'])

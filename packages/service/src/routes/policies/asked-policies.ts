@@ -1,5 +1,5 @@
 import { nearPolicies, type NearPolicies } from './near-policies.ts'
-import type { PolicyBook } from './policy-book.ts'
+import type { PolicyBook } from '../../policies/policy-book.ts'
 
 /** The policies of a tenant, for one request. */
 export interface AskedPolicies {
@@ -19,7 +19,7 @@ export function askedPolicy(policies: Policies, tenant: string): AskedPolicies {
   }
 }
 
-/** Each name is looked for once: a batch may have it a thousand times, and nobody remembers one that is none. */
+/** Each name is looked for once. A batch may have a name a thousand times, and the book remembers none that is unknown. */
 export function askedPolicies(policies: Policies, tenant: string): AskedPolicies {
   const looks = new Map<string, Look>()
   return {

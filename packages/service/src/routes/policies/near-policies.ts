@@ -1,10 +1,10 @@
 import { didYouMean } from '../requests/near-words.ts'
-import type { PolicyBook } from './policy-book.ts'
+import type { PolicyBook } from '../../policies/policy-book.ts'
 
 /** `; did you mean …?` when a policy of the tenant has a name like this one, else nothing. */
 export type NearPolicies = (policyId: string) => Promise<string>
 
-/** Nobody reads more hints in one answer, and each costs as much as comparing a page of names. */
+/** No reader needs more hints in one answer, and each costs as much as comparing a page of names. */
 const MOST_HINTS = 10
 
 /** For one request: a batch may name thousands of policies that are none. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { DEFAULT_POLICY } from '@secondwind/resilience'
 import { describe, it } from 'vitest'
+import { putPolicy } from '../../policies/put-policy.ts'
 import { refusalOf, serve } from '../api.test-kit.ts'
 
 const PAYMENTS = { policyId: 'payments', maxAttempts: 8, initialDelayMs: 1_000, maxDelayMs: 60_000 }
@@ -42,11 +43,11 @@ describe('POST /retry-policies', () => {
   it('keeps a thousand of a tenant, and a thousand versions of each, and no more: 429', async () => {
     const { ask, store } = await serve()
     const tenant = 'default'
-    for (let n = 0; n < 999; n++) await store.putPolicy({ tenant, policyId: `p${n}`, document: DEFAULT_POLICY })
+    for (let n = 0; n < 999; n++) await putPolicy(store, { tenant, policyId: `p${n}`, document: DEFAULT_POLICY })
     const another = await ask('POST', '/retry-policies', { body: PAYMENTS })
     assert.deepEqual([another.status, another.json.code], [429, 'too-many'])
     for (let version = 1; version <= 1_000; version++)
-      await store.putPolicy({ tenant, policyId: 'p1', document: { ...DEFAULT_POLICY, initialDelayMs: version } })
+      await putPolicy(store, { tenant, policyId: 'p1', document: { ...DEFAULT_POLICY, initialDelayMs: version } })
     const next = await ask('POST', '/retry-policies', { body: { policyId: 'p1', maxAttempts: 2 } })
     assert.deepEqual([next.status, next.json.code], [429, 'too-many'])
     assert.match(next.json.detail, /^p1 has 1000 versions already/)

@@ -1,6 +1,9 @@
 import type { PolicyVersion } from '@secondwind/client'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Page, PolicyName, PolicyRecord } from '../../stores/task-store.ts'
+import type { PolicyBook } from '../../policies/policy-book.ts'
+import type { PolicyName, PolicyRecord } from '../../policies/policy-records.ts'
+import { MOST_POLICIES, MOST_VERSIONS } from '../../policies/put-policy.ts'
+import type { Page } from '../../stores/store.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { lineBy } from '../requests/audit-line.ts'
@@ -14,7 +17,6 @@ import { answer, refusals } from '../schemas/answers.ts'
 import { operation } from '../schemas/operation.ts'
 import { DEFAULT_PAGE, pageFields, policyIdField, type PageQuery } from '../schemas/fields.ts'
 import { component, pageOf, parameters } from '../schemas/schema.ts'
-import type { PolicyBook } from './policy-book.ts'
 import { readNamedPolicy, type NamedPolicy } from './read-policy.ts'
 
 const POLICY = component('RetryPolicy')
@@ -22,17 +24,12 @@ const PAGE_QUERY = parameters({ ...pageFields })
 const WITH_VERSION = { etag: 'Its version.' }
 const POLICY_PATH = parameters({ policyId: policyIdField })
 
-/** Of each tenant: a program that makes a policy for every task should send it with the task. */
-const MOST = { policies: 1_000, versions: 1_000 }
-
 interface OnePolicy {
   readonly Params: { readonly policyId: string }
   readonly Querystring: PageQuery
 }
 
-export function addPolicies(api: FastifyInstance, context: ApiContext, policies: PolicyBook): void {
-  const { store } = context
-
+export function addPolicies(api: FastifyInstance, { policies }: ApiContext): void {
   api.post(
     '/retry-policies',
     {
@@ -63,7 +60,7 @@ export function addPolicies(api: FastifyInstance, context: ApiContext, policies:
       const caller = callerOf(request)
       const name = { tenant: caller.tenant, policyId }
       const audit = lineBy(caller, { tenant: caller.tenant, action: 'policy.put', subject: policyId })
-      const put = await policies.put({ ...name, document, most: MOST, audit, ...ifVersionAsked(request) })
+      const put = await policies.put({ ...name, document, audit, ...ifVersionAsked(request) })
       if (put.kind === 'conflict') throw otherVersion(put.record?.version ?? 0)
       if (put.kind === 'full') throw tooMany(policyId, put)
       if (put.kind !== 'same') void reply.code(201).header('location', `/retry-policies/${policyId}`)
@@ -86,9 +83,9 @@ export function addPolicies(api: FastifyInstance, context: ApiContext, policies:
     },
     async (request, reply) => {
       const { cursor, limit = DEFAULT_PAGE } = request.query
-      const caller = callerOf(request)
-      const asked = { tenant: caller.tenant }
-      const page = await store.policies({ ...asked, limit, ...openCursor(cursor, asked) })
+      const { tenant } = callerOf(request)
+      const asked = { kind: 'policy', tenant }
+      const page = await policies.list({ tenant, limit, ...openCursor(cursor, asked) })
       return reply.send(policyPage(bindCursor(page, asked)))
     },
   )
@@ -108,7 +105,7 @@ export function addPolicies(api: FastifyInstance, context: ApiContext, policies:
     },
     async (request, reply) => {
       const name = nameOf(request)
-      const record = await store.policy(name)
+      const record = await policies.newest(name)
       if (record === undefined) throw await unknownPolicy(name, policies)
       return sendPolicy(reply, record)
     },
@@ -131,9 +128,11 @@ export function addPolicies(api: FastifyInstance, context: ApiContext, policies:
     async (request, reply) => {
       const name = nameOf(request)
       const { cursor, limit = DEFAULT_PAGE } = request.query
-      const page = await store.policyVersions({ ...name, limit, ...openCursor(cursor, { ...name }) })
-      if (page.items.length === 0 && (await store.policy(name)) === undefined) throw await unknownPolicy(name, policies)
-      return reply.send(policyPage(bindCursor(page, { ...name })))
+      const asked = { kind: 'policy-version', ...name }
+      const page = await policies.versions({ ...name, limit, ...openCursor(cursor, asked) })
+      if (page.items.length === 0 && (await policies.newest(name)) === undefined)
+        throw await unknownPolicy(name, policies)
+      return reply.send(policyPage(bindCursor(page, asked)))
     },
   )
 }
@@ -142,8 +141,8 @@ function tooMany(policyId: string, { record }: { readonly record?: PolicyRecord 
   return new Refusal('too-many', {
     detail:
       record === undefined
-        ? `There are ${MOST.policies} policies already: change one of them, or send the policy with the task.`
-        : `${policyId} has ${MOST.versions} versions already: keep the policy under another name.`,
+        ? `There are ${MOST_POLICIES} policies already: change one of them, or send the policy with the task.`
+        : `${policyId} has ${MOST_VERSIONS} versions already: keep the policy under another name.`,
   })
 }
 

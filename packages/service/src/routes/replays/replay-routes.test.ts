@@ -2,16 +2,18 @@ import { virtualClock } from '@secondwind/resilience/testing'
 import assert from 'node:assert/strict'
 import { describe, it, onTestFinished } from 'vitest'
 import { attempt, serve, TASK, type Served, type ServeOptions } from '../api.test-kit.ts'
+import { PolicyBook } from '../../policies/policy-book.ts'
 import { ReplayRunner } from '../../replays/replay-runner.ts'
-import { openMemoryStore } from '../../stores/memory/memory-store.ts'
+import { openMemoryStore } from '../../stores/sqlite/sqlite-store.ts'
 import { openTemporarySqliteStore } from '../../stores/sqlite/sqlite.test-kit.ts'
 
-/** The API, dead letters, and somebody who runs replays when a test says so. */
+/** The API, dead letters, and a runner of replays that takes its turns when a test says so. */
 async function setting(options: ServeOptions = {}) {
   const served = await serve(options)
   const { store, clock } = served
   const runner = new ReplayRunner({
     store,
+    policies: new PolicyBook(store, clock),
     clock,
     now: () => clock.now(),
     serves: () => true,
@@ -128,7 +130,7 @@ describe('a replay', () => {
       ['RUNNING', 5, '200'],
       ['CANCELLED', 5, '200'],
     ])
-    const { items } = await store.auditTrail({ tenant: 'default', subject: replayId, limit: 10 })
+    const { items } = await store.audit({ tenant: 'default', subject: replayId, limit: 10 })
     assert.deepEqual(
       items.map(({ actor, action, reason }) => [actor, action, reason]),
       [
@@ -158,7 +160,7 @@ describe('a replay', () => {
       rates.map(ratePerSecond => ask('POST', `/replays/${replayId}/resume`, { body: { ratePerSecond } })),
     )
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
-    const { items } = await store.auditTrail({ tenant: 'default', subject: replayId, limit: 100 })
+    const { items } = await store.audit({ tenant: 'default', subject: replayId, limit: 100 })
     assert.equal(items.filter(({ action }) => action === 'replay.resume').length, 20)
   })
 
@@ -166,9 +168,9 @@ describe('a replay', () => {
     const clock = virtualClock()
     const store = openMemoryStore({ clock })
     let isContended = false
-    const writeRecord: typeof store.writeRecord = async ask =>
-      isContended ? { now: clock.now(), kind: 'conflict' } : store.writeRecord(ask)
-    const { ask, run } = await setting({ clock, store: { ...store, writeRecord } })
+    const write: typeof store.write = async (writes, audit) =>
+      isContended ? { now: clock.now(), kind: 'conflict', name: writes[0]! } : store.write(writes, audit)
+    const { ask, run } = await setting({ clock, store: { ...store, write } })
     const { replayId } = (await ask('POST', '/replays', { body: PLAN })).json
     await run()
     isContended = true
@@ -203,7 +205,7 @@ describe('a replay', () => {
     const { replayId } = (await ask('POST', '/replays', { body: PLAN })).json
     const record = (await store.record({ kind: 'replay', id: replayId }))!
     const id = `${replayId.slice(0, -1)}${replayId.endsWith('0') ? 1 : 0}`
-    await store.writeRecord({ kind: 'replay', id, tenant: 'other', document: record.document, ifVersion: 0 })
+    await store.write([{ kind: 'replay', id, tenant: 'other', document: record.document, ifVersion: 0 }])
     for (const unknown of [id, '019a8b1c-5f00-7d3e-9a41-0c2f6e5b7a2a'])
       for (const [method, path] of [
         ['GET', ''],
@@ -236,6 +238,10 @@ describe('GET /replays', () => {
     const rest = (await ask('GET', `/replays?limit=3&cursor=${first.nextCursor}`)).json
     assert.deepEqual([idsOf(rest), rest.nextCursor], [[ids[1], ids[0]], undefined])
     assert.deepEqual(idsOf((await ask('GET', '/replays?status=CANCELLED')).json), [ids[1]])
+    const short = (await ask('GET', '/replays?status=CANCELLED&limit=2')).json
+    assert.deepEqual(idsOf(short), [], 'none of the two newest')
+    const next = (await ask('GET', `/replays?status=CANCELLED&limit=2&cursor=${short.nextCursor}`)).json
+    assert.deepEqual(idsOf(next), [ids[1]])
   })
 
   it('leads on under the filter that its cursor was given for, and under no other', async () => {
@@ -249,17 +255,17 @@ describe('GET /replays', () => {
   it('is one reading, however many it shows, and leaves the ids of tasks to whoever reads one of them', async () => {
     const clock = virtualClock()
     const store = openMemoryStore({ clock })
-    const counted: string[] = []
-    const replayCounts: typeof store.replayCounts = replayId => {
-      counted.push(replayId)
-      return store.replayCounts(replayId)
+    let readings = 0
+    const replayCounts: typeof store.replayCounts = replayIds => {
+      readings++
+      return store.replayCounts(replayIds)
     }
     const { ask } = await serve({ clock, store: { ...store, replayCounts } })
     const filter = { taskIds: ['019a8b1c-5f00-7d3e-9a41-0c2f6e5b7a2a'] }
     for (let n = 0; n < 5; n++) await ask('POST', '/replays', { body: { filter, ratePerSecond: 10 } })
-    counted.length = 0
+    readings = 0
     const { items } = (await ask('GET', '/replays')).json
-    assert.deepEqual([items.length, counted], [5, []])
+    assert.deepEqual([items.length, readings], [5, 1])
     const { replayId, ...listed } = items[0]
     assert.deepEqual(listed.filter, {})
     const { json } = await ask('GET', `/replays/${replayId}`)

@@ -4,7 +4,8 @@ import { check } from '@secondwind/resilience/rules'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { actOnReplay, MOST_REPLAYS, planReplay, type Operator } from '../../replays/operate-replays.ts'
-import { findReplay, storedReplay, type StoredReplay } from '../../replays/stored-replay.ts'
+import { listReplays } from '../../replays/list-replays.ts'
+import { countsOf, findReplay, type StoredReplay } from '../../replays/stored-replay.ts'
 import { PLAN_DEFAULTS, type ReplayAction, type ReplayPlan } from '../../task/replay/replay.ts'
 import { TASK_ID_BYTES } from '../../task/task-id.ts'
 import { replayTold } from '../../telemetry/replay-tidings.ts'
@@ -43,7 +44,7 @@ const QUERY = parameters({ status: Type.Optional(wordOf(REPLAY_STATUSES)), ...pa
 const WITH_VERSION = { etag: 'Its version.' }
 const NO_QUERY = parameters({})
 
-/** Dead letters brought back, many at a time: first a plan that can be read, then its run. */
+/** Replays of many dead letters: first a plan that can be read, then its run. */
 export function addReplays(api: FastifyInstance, context: ApiContext): void {
   const { store, orders, clock, random, wakeReplays } = context
 
@@ -103,15 +104,12 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
     },
     async (request, reply) => {
       const { cursor, limit = DEFAULT_PAGE, status } = request.query
-      const caller = callerOf(request)
-      const filter = { tenant: caller.tenant, ...(status !== undefined && { status }) }
-      const found = await store.replays({ ...filter, limit, ...openCursor(cursor, filter) })
-      const { items, ...next } = bindCursor(found, filter)
+      const { tenant } = callerOf(request)
+      const asked = { kind: 'replay', tenant, status }
+      const found = await listReplays(store, { tenant, status, limit, ...openCursor(cursor, asked) })
+      const { items, ...next } = bindCursor(found, asked)
       const now = clock.now()
-      return reply.send({
-        items: items.map(({ record, counts }) => replayView(storedReplay(record), counts, now)),
-        ...next,
-      })
+      return reply.send({ items: items.map(({ stored, counts }) => replayView(stored, counts, now)), ...next })
     },
   )
 
@@ -133,7 +131,7 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
       const stored = await findReplay(store, request.params.replayId)
       if (stored === undefined || stored.tenant !== caller.tenant) throw unknownReplay(request.params.replayId)
       const since = await newSince(stored, store)
-      const view = replayView(stored, await store.replayCounts(stored.replayId), clock.now())
+      const view = replayView(stored, await countsOf(store, stored.replayId), clock.now())
       void reply.header('etag', etagOf(stored.version))
       return reply.send({ ...view, ...(since !== undefined && { newSince: since }) })
     },
@@ -179,9 +177,9 @@ export function addReplays(api: FastifyInstance, context: ApiContext): void {
     )
 }
 
-/** As whoever changed it sees it, and as those hear of it who listen. */
+/** The replay as its caller sees it. Listeners hear of it, too. */
 async function toldView(stored: StoredReplay, { store, clock, live }: ApiContext): Promise<Replay> {
-  const view = replayView(stored, await store.replayCounts(stored.replayId), clock.now())
+  const view = replayView(stored, await countsOf(store, stored.replayId), clock.now())
   live.stream.tell(replayTold(stored, view.counts))
   return view
 }

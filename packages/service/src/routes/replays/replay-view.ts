@@ -1,6 +1,6 @@
 import type { Replay } from '@secondwind/client'
 import type { StoredReplay } from '../../replays/stored-replay.ts'
-import type { TaskStore } from '../../stores/task-store.ts'
+import type { HistoryStore } from '../../stores/store.ts'
 import type { ReplayCounts } from '../../task/replay/counts.ts'
 import type { ReplayDocument } from '../../task/replay/replay.ts'
 import { leftOf, rateNow } from '../../task/replay/step.ts'
@@ -17,7 +17,7 @@ export function replayView(stored: StoredReplay, counted: ReplayCounts, now: num
   }
 }
 
-/** How it goes on is nobody's business but its runner's. */
+/** All but the parts that only the runner needs. */
 function shownParts(replay: ReplayDocument): Omit<Replay, 'replayId' | 'counts' | 'rateNow' | 'version'> {
   const { reason, waitsFor, waitsForRoom, stopped, endedFor } = replay
   return {
@@ -43,18 +43,18 @@ function shownParts(replay: ReplayDocument): Omit<Replay, 'replayId' | 'counts' 
   }
 }
 
-/** More than that is many, and takes more than one look. */
+/** More are just many, and counting them takes more than one look. */
 const MOST_NEW = 200
 
-/** Dead letters that fit the filter and came too late; those that the replay itself brought back are none of them. */
+/** Dead letters that fit the filter and died too late, without those that the replay itself brought back. */
 export async function newSince(
   { replayId, tenant, replay }: StoredReplay,
-  store: TaskStore,
+  store: Pick<HistoryStore, 'list'>,
 ): Promise<NonNullable<Replay['newSince']> | undefined> {
   const { taskIds, endedFrom = 0, ...filter } = replay.filter
   if (taskIds !== undefined) return undefined
-  const late = { ...filter, tenant, endedFrom: Math.max(endedFrom, replay.asOf) }
-  const { items, nextCursor } = await store.deadLetters({ filter: late, limit: MOST_NEW })
+  const late = { ...filter, tenant, status: 'EXHAUSTED', endedFrom: Math.max(endedFrom, replay.asOf) } as const
+  const { items, nextCursor } = await store.list({ filter: late, order: 'oldest-death-first', limit: MOST_NEW })
   const count = items.filter(({ progress }) => progress.replayId !== replayId).length
   return { count, isExact: nextCursor === undefined }
 }

@@ -1,5 +1,5 @@
 import type { Caller } from '../../access/caller.ts'
-import type { AuditLine } from '../../stores/task-store.ts'
+import type { AuditLine } from '../../stores/store.ts'
 
 interface Done {
   /** Whose it is that was changed, and who reads of it: an operator changes what is another's than the one it acts for. */

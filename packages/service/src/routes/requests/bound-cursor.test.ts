@@ -2,9 +2,9 @@ import type { Page } from '@secondwind/client'
 import { virtualClock, type VirtualClock } from '@secondwind/resilience/testing'
 import assert from 'node:assert/strict'
 import { describe, it, onTestFinished } from 'vitest'
-import { openMemoryStore } from '../../stores/memory/memory-store.ts'
+import { openMemoryStore } from '../../stores/sqlite/sqlite-store.ts'
 import { openTemporarySqliteStore } from '../../stores/sqlite/sqlite.test-kit.ts'
-import type { TaskStore } from '../../stores/task-store.ts'
+import type { Store } from '../../stores/store.ts'
 import { guarded } from '../access/guarded.test-kit.ts'
 import { attempt } from '../api.test-kit.ts'
 import { bindCursor, openCursor } from './bound-cursor.ts'
@@ -46,7 +46,7 @@ const LISTS = [
 ]
 
 /** Two tenants with two of everything that is listed, made in turns. */
-async function twoTenants(openStore: (clock: VirtualClock) => Promise<TaskStore>) {
+async function twoTenants(openStore: (clock: VirtualClock) => Promise<Store>) {
   const clock = virtualClock()
   const store = await openStore(clock)
   onTestFinished(() => store.close())

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { InvalidCursorError, type Page } from '../../stores/task-store.ts'
+import { InvalidCursorError, type Page } from '../../stores/store.ts'
 
 /** Everything that a list was asked for but the place: whose things, and by which filter. */
 type Question = { readonly [name: string]: string | number | boolean | undefined }

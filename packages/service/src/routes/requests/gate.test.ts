@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, it } from 'vitest'
-import { openMemoryStore } from '../../stores/memory/memory-store.ts'
+import { openMemoryStore } from '../../stores/sqlite/sqlite-store.ts'
 import { EVERY_TENANT } from '../../task/lane.ts'
 import { guarded } from '../access/guarded.test-kit.ts'
 import { TASK, type Answered, type ServeOptions } from '../api.test-kit.ts'
@@ -122,7 +122,10 @@ describe('requests under way', () => {
     const head = (key: string): string =>
       `POST /retry-tasks/batch HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n`
     const slow = connect(served.port, '127.0.0.1')
-    slow.write(`${head(greedy)}content-length: 800000\r\n\r\n[`)
+    slow.write(`${head(greedy)}content-length: 800000\r\nexpect: 100-continue\r\n\r\n`)
+    // It is let in before the others come.
+    await once(slow, 'data')
+    slow.write('[')
     while ((await post(greedy, 150_000)) !== 'too-many-requests');
     assert.notEqual(await post(greedy, 1_000), 'too-many-requests')
     assert.notEqual(await post(other, 150_000), 'too-many-requests')

@@ -1,7 +1,7 @@
 /** Everything that is answered besides tasks and policies. */
 import { GIVE_UP_REASONS } from '@secondwind/resilience'
 import { Type, type TSchema } from 'typebox'
-import type { Cause } from '../../stores/task-store.ts'
+import type { Cause } from '../../stores/store.ts'
 import { GATE_REASONS } from '../../task/lane-view.ts'
 import { TASK_STATUSES } from '../../task/task.ts'
 import { PROBLEM_JSON, REFUSALS, type ProblemDetails } from '../answers/refusal.ts'

@@ -83,7 +83,7 @@ export function instantField(description: string): TInteger {
 }
 
 export const DEFAULT_PAGE = 50
-export const LARGEST_PAGE = 200
+const LARGEST_PAGE = 200
 
 export const pageFields: { readonly cursor: TSchema; readonly limit: TSchema } = {
   cursor: Type.Optional(

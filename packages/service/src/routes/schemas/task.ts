@@ -77,7 +77,11 @@ export const RETRY_TASK: TSchema = Type.Object(
     targetUrl: Type.String(),
     method: Type.String(),
     headers: textByName({ description: 'What is secret is shown as [redacted].' }),
-    bodyBytes: Type.Integer({ description: 'Bodies are kept and sent, not shown.' }),
+    bodyBytes: Type.Optional(
+      Type.Integer({
+        description: 'Bodies are kept and sent, not shown. Absent in lists, except of a body that is kept apart.',
+      }),
+    ),
     bodyRef: Type.Optional(Type.String({ description: 'Of a body that is kept apart: `GET /bodies/{bodyRef}`.' })),
     destination: Type.String({ description: 'The origin of `targetUrl`, without a dot at the end of its host.' }),
     policyId: Type.String({ description: '`inline` for a task that came with a policy of its own.' }),

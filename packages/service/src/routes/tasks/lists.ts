@@ -2,8 +2,7 @@ import type { RetryTask } from '@secondwind/client'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { seenBy } from '../../access/caller.ts'
-import type { Page, TaskFilter } from '../../stores/task-store.ts'
-import type { Task } from '../../task/task.ts'
+import type { ListedTask, Page, TaskFilter } from '../../stores/store.ts'
 import { redactHeaders } from '../answers/redaction.ts'
 import type { ApiContext } from '../context.ts'
 import { readDestination } from '../destinations/find-destination.ts'
@@ -28,6 +27,7 @@ import { idempotencyKeyField } from '../schemas/task-input.ts'
 import { component, pageOf, parameters } from '../schemas/schema.ts'
 import { ownTask } from './one-task.ts'
 import { taskView } from './task-view.ts'
+import { tasksByKey } from './tasks-by-key.ts'
 
 type TaskQuery = PageQuery & Omit<TaskFilter, 'tenant' | 'reason' | 'causeId'>
 
@@ -36,9 +36,6 @@ const TASK_QUERY = parameters({
   destination: Type.Optional(destinationField),
   policyId: Type.Optional(policyIdField),
   idempotencyKey: Type.Optional(idempotencyKeyField('The task that has this key; its `taskId` where none was given.')),
-  createdBy: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 100, description: 'The id of the key that brought them.' }),
-  ),
   attemptFrom: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 10_000, description: 'At least so many attempts made.' }),
   ),
@@ -62,7 +59,8 @@ export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
       schema: operation({
         operationId: 'listTasks',
         scope: 'read',
-        summary: 'Tasks, the newest first; of every tenant for an operator who names none',
+        summary:
+          'Tasks, the newest first, dead letters the latest death first; of every tenant for an operator who names none',
         tags: ['tasks'],
         querystring: TASK_QUERY,
         response: {
@@ -72,13 +70,17 @@ export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
       }),
     },
     async (request, reply) => {
-      const { cursor, limit = DEFAULT_PAGE, destination: named, ...filter } = request.query
+      const { cursor, limit = DEFAULT_PAGE, destination: named, ...query } = request.query
+      const isOfDead = query.endedFrom !== undefined || query.endedTo !== undefined
+      const filter = isOfDead ? { status: 'EXHAUSTED' as const, ...query } : query
       const caller = callerOf(request)
       const [destination, unknown] = readDestination({ at: 'destination', is: named }, caller, orders)
       const problems = [...unknown, ...problemsOfRanges(filter)]
       if (problems.length > 0) throw invalid('query', problems)
       const asked = { ...filter, ...(destination !== undefined && { destination }), ...seenBy(caller) }
-      const page = await store.list({ ...openCursor(cursor, asked), limit, filter: asked })
+      const ask = { filter: asked, limit, ...openCursor(cursor, asked) }
+      const isOfAllTenants = asked.idempotencyKey !== undefined && !('tenant' in asked)
+      const page = await (isOfAllTenants ? tasksByKey(ask, context) : store.list({ ...ask, order: 'newest-first' }))
       return reply.send(taskPage(bindCursor(page, asked), context))
     },
   )
@@ -98,10 +100,10 @@ export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
       }),
     },
     async (request, reply) => {
-      const { taskId, tenant } = await ownTask(request, context)
+      const { taskId } = await ownTask(request, context)
       const { cursor, limit = DEFAULT_PAGE } = request.query
       const caller = callerOf(request)
-      const page = await store.attempts({ taskId, tenant, ...openCursor(cursor, { taskId }), limit })
+      const page = await store.attempts({ taskId, ...openCursor(cursor, { taskId }), limit })
       const { items, ...next } = bindCursor(page, { taskId })
       const maySee = caller.scopes.has('read-bodies')
       return reply.send({
@@ -115,6 +117,6 @@ export function addTaskLists(api: FastifyInstance, context: ApiContext): void {
   )
 }
 
-export function taskPage({ items, nextCursor }: Page<Task>, context: ApiContext): Page<RetryTask> {
+export function taskPage({ items, nextCursor }: Page<ListedTask>, context: ApiContext): Page<RetryTask> {
   return { items: items.map(task => taskView(task, context)), ...(nextCursor !== undefined && { nextCursor }) }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { laneKey } from '../../task/lane.ts'
+import type { Task } from '../../task/task.ts'
 import { attempt, claim, refusalOf, serve, TASK, type Served } from '../api.test-kit.ts'
 
 const UNKNOWN = '019b76da-a800-7d8a-9c7c-5f78864da96f'
@@ -76,30 +77,27 @@ describe('GET /retry-tasks/{taskId}', () => {
 
   it('does not show the task of another tenant', async () => {
     const { ask, store, taskId } = await withTask()
-    const { request, progress, state, ...task } = (await store.get(taskId))!
+    const [{ request, progress, state, ...task }] = (await store.get([taskId])) as [Task]
     const foreign = UNKNOWN
-    await store.enqueue(
-      [
-        {
-          ...task,
-          tenant: 'other',
-          taskId: foreign,
-          idempotencyKey: foreign,
-          request,
-          progress,
-          queue: { policyId: 'default', kind: 'first', rank: 'normal' },
-          dueAt: 1,
-          requestHash: 'x',
-          keyGiven: false,
-        },
-      ],
-      { perLane: 10, total: 10 },
-    )
+    await store.enqueue([
+      {
+        ...task,
+        tenant: 'other',
+        taskId: foreign,
+        idempotencyKey: foreign,
+        request,
+        progress,
+        queue: { policyId: 'default', kind: 'first', rank: 'normal' },
+        dueAt: 1,
+        requestHash: 'x',
+        keyGiven: false,
+      },
+    ])
     assert.equal(state.status, 'PENDING')
     const headers = { 'secondwind-tenant': 'default' }
     assert.equal((await ask('GET', `/retry-tasks/${foreign}`, { headers })).status, 404)
     assert.equal((await ask('DELETE', `/retry-tasks/${foreign}`, { headers })).status, 404)
-    assert.equal((await store.get(foreign))?.state.status, 'PENDING')
+    assert.equal((await store.get([foreign]))[0]?.state.status, 'PENDING')
     assert.equal((await ask('GET', '/retry-tasks', { headers })).json.items.length, 1)
   })
 })
@@ -187,7 +185,8 @@ describe('POST …/replay', () => {
     await attempt(own, own.taskId, REFUSED)
     assert.equal((await own.ask('POST', `${own.path}/replay`)).json.expiresAt, own.clock.now() + 1_000)
 
-    const { ask, ...served } = await serve()
+    const served = await serve()
+    const { ask } = served
     await ask('POST', '/retry-policies', { body: { policyId: 'payments', totalBudgetMs: 2_000 } })
     const { json } = await ask('POST', '/retry-tasks', { body: { ...TASK, policyId: 'payments' } })
     await attempt({ ...served, ask }, json.taskId, REFUSED)
@@ -196,12 +195,27 @@ describe('POST …/replay', () => {
     assert.deepEqual([again.policyVersion, again.expiresAt], [1, served.clock.now() + 2_000])
   })
 
+  it('keeps a large body for as long as the next generation may need it', async () => {
+    const served = await withTask({ body: 'x'.repeat(100_000), policy: { maxAttempts: 1 } })
+    const { ask, path, clock, store, taskId } = served
+    await attempt(served, taskId, FAILED)
+    const [task] = await store.get([taskId])
+    const bodyRef = task?.request.storedBody?.bodyRef ?? ''
+    const neededUntil = async () => (await store.bodies([{ tenant: 'default', bodyRef }])).map(body => body.neededUntil)
+    await clock.advance(10 * 86_400_000)
+    const before = await neededUntil()
+    const { expiresAt } = (await ask('POST', `${path}/replay`)).json
+    assert.deepEqual(await neededUntil(), [expiresAt + 7 * 86_400_000])
+    assert.notDeepEqual(before, await neededUntil())
+  })
+
   it('finds no more room than a new task would: 429, and it has stayed a dead letter', async () => {
     const served = await serve({ limits: { backlog: { perLane: 1, total: 10 } } })
     const { ask } = served
     const path = `/retry-tasks/${(await ask('POST', '/retry-tasks', { body: TASK })).json.taskId}`
     await attempt(served, path.slice('/retry-tasks/'.length), REFUSED)
-    await ask('POST', '/retry-tasks', { body: TASK })
+    await served.beat()
+    assert.equal((await ask('POST', '/retry-tasks', { body: TASK })).status, 201)
     const refused = await ask('POST', `${path}/replay`)
     assert.deepEqual(refusalOf(refused), [429, 'backlog-full'])
     assert.match(refused.json.detail, /has stayed a dead letter: so many tasks wait for https:\/\/api\.example/)
@@ -271,7 +285,7 @@ describe('If-Match', () => {
       const late = await ask(method, path + rest, { headers: { 'if-match': '"7"' } })
       assert.deepEqual([late.status, late.json.code, late.headers.etag], [412, 'version-changed', '"1"'])
     }
-    assert.equal((await store.get(taskId))!.version, 1)
+    assert.equal((await store.get([taskId]))[0]?.version, 1)
     const { headers } = await ask('GET', path)
     const cancelled = await ask('DELETE', path, { headers: { 'if-match': headers.etag! } })
     assert.deepEqual([cancelled.status, cancelled.headers.etag], [200, '"2"'])
@@ -282,7 +296,7 @@ describe('If-Match', () => {
     const head = `DELETE ${path} HTTP/1.1\r\nhost: localhost:${port}\r\nconnection: close\r\n`
     const heard = await raw(`${head}if-match: "1"\r\nif-match: "1"\r\n\r\n`)
     assert.match(heard, /^HTTP\/1\.1 400 .*"code":"invalid-request"/s)
-    assert.equal((await store.get(taskId))!.version, 1)
+    assert.equal((await store.get([taskId]))[0]?.version, 1)
   })
 
   it('of the present version leaves the status to be judged', async () => {
@@ -298,6 +312,6 @@ describe('If-Match', () => {
         const { status, json } = await ask(method, path + rest, { headers: { 'if-match': etag } })
         assert.deepEqual([status, json.code, json.problems[0].at], [400, 'invalid-request', 'if-match'], etag)
       }
-    assert.equal((await store.get(taskId))!.version, 1)
+    assert.equal((await store.get([taskId]))[0]?.version, 1)
   })
 })

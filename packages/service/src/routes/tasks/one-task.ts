@@ -1,14 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import assert from 'node:assert/strict'
 import { Type } from 'typebox'
 import { seenBy } from '../../access/caller.ts'
-import type { Changed, Operating } from '../../stores/task-store.ts'
+import { neededForTask } from '../../bodies/needed-until.ts'
+import type { PolicyBook } from '../../policies/policy-book.ts'
+import type { Change, Changed } from '../../stores/store.ts'
 import { replayed } from '../../task/accept.ts'
 import type { Task, TaskStatus } from '../../task/task.ts'
 import { changeOf } from '../../task/task-change.ts'
 import type { TaskOperated } from '../../telemetry/events.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
-import type { PolicyBook } from '../policies/policy-book.ts'
 import { lineBy } from '../requests/audit-line.ts'
 import { callerOf } from '../requests/caller.ts'
 import { etagOf, IF_MATCH, ifVersionAsked, otherVersion } from '../requests/if-match.ts'
@@ -16,7 +18,7 @@ import { answer, refusals } from '../schemas/answers.ts'
 import { operation } from '../schemas/operation.ts'
 import { reasonField, taskIdField } from '../schemas/fields.ts'
 import { component, parameters } from '../schemas/schema.ts'
-import { noRoomFor } from './enqueued.ts'
+import { noRoomToReplay } from './enqueued.ts'
 import { explanationOf, taskView } from './task-view.ts'
 
 interface TaskRoute {
@@ -77,7 +79,6 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
         await store.cancel(taskId, operating(request, 'task.cancel', own)),
         taskId,
         'A task that has ended cannot be cancelled.',
-        context,
       )
       if (task.state.status === 'IN_FLIGHT') {
         dispatching.cut(taskId)
@@ -108,7 +109,6 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
         await store.attemptNow(taskId, operating(request, 'task.attempt-now', own)),
         taskId,
         'Only a PENDING task has a next attempt.',
-        context,
       )
       return sendChanged(reply, { task, verb: 'attempt-now' }, context)
     },
@@ -148,17 +148,17 @@ export function addOneTask(api: FastifyInstance, context: ApiContext, policies: 
   )
 }
 
-/** The task of the path. That of another tenant is none: not even its existence is told. */
+/** The task of the path. A caller never learns whether a task of another tenant exists. */
 export async function ownTask(request: FastifyRequest, { store }: ApiContext): Promise<Task> {
   const { taskId } = request.params as TaskRoute['Params']
-  const task = await store.get(taskId)
+  const [task] = await store.get([taskId])
   const { tenant = task?.tenant } = seenBy(callerOf(request))
   if (task === undefined || task.tenant !== tenant) throw unknownTask(taskId)
   return task
 }
 
-/** The line is for whoever's task it is: that tenant may read what an operator did to it. */
-function operating(request: FastifyRequest<OperatedRoute>, action: string, { tenant }: Task): Operating {
+/** The audit line belongs to the tenant of the task, so that it can read what an operator did to it. */
+function operating(request: FastifyRequest<OperatedRoute>, action: string, { tenant }: Task): Change {
   const { taskId: subject } = request.params
   const audit = lineBy(callerOf(request), { tenant, action, subject, reason: request.query.reason })
   return { audit, ...ifVersionAsked(request) }
@@ -169,30 +169,27 @@ interface Replaying {
   readonly policies: PolicyBook
 }
 
-async function replay(dead: Task, { context, policies }: Replaying, asked: Operating): Promise<Task> {
-  const { taskId, policyId, policyVersion, progress, state, version } = dead
+async function replay(dead: Task, { context, policies }: Replaying, asked: Change): Promise<Task> {
+  const { taskId, tenant, policyId, policyVersion, progress, state, version, request } = dead
+  const { backlog, store, clock, random } = context
   if (version !== (asked.ifVersion ?? version)) throw otherVersion(version)
   if (state.status !== 'EXHAUSTED') throw wrongStatus(dead, DEAD_ONLY)
   const document = dead.policy ?? (await policies.documentOf(dead, policyVersion))
   if (document === undefined) throw new Error(`version ${policyVersion} of the policy ${policyId} is lost`)
-  const next = replayed(dead, document, context.clock.now())
-  return changed(
-    await context.store.replay({
-      taskId,
-      generation: progress.generation,
-      progress: next,
-      limits: context.limits.backlog,
-      ...asked,
-    }),
-    taskId,
-    DEAD_ONLY,
-    context,
-  )
+  if (backlog.verdict(dead) !== undefined) throw noRoomToReplay(dead, random)
+  backlog.taken(dead)
+  const next = replayed(dead, document, clock.now())
+  if (request.storedBody !== undefined)
+    await store.bodies([{ tenant, bodyRef: request.storedBody.bodyRef }], neededForTask(next))
+  const { results } = await store.replay([{ taskId, generation: progress.generation, progress: next }], asked)
+  const [result] = results
+  assert(result !== undefined, 'the one task is answered for')
+  return changed(result, taskId, DEAD_ONLY)
 }
 
 const DEAD_ONLY = 'Only an EXHAUSTED task can be replayed.'
 
-function changed(answered: Changed, taskId: string, rule: string, { random }: Pick<ApiContext, 'random'>): Task {
+function changed(answered: Changed, taskId: string, rule: string): Task {
   switch (answered.kind) {
     case 'changed':
       return answered.task
@@ -200,8 +197,6 @@ function changed(answered: Changed, taskId: string, rule: string, { random }: Pi
       throw otherVersion(answered.task.version)
     case 'unchanged':
       throw wrongStatus(answered.task, rule)
-    case 'full':
-      throw noRoomFor(answered.task, random)
     case 'unknown':
       throw unknownTask(taskId)
   }

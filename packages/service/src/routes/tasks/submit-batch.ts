@@ -1,7 +1,6 @@
 import type { BatchItem } from '@secondwind/client'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Caller } from '../../access/caller.ts'
 import type { NewTask } from '../../task/accept.ts'
 import { changeOf } from '../../task/task-change.ts'
 import { problemDetails, Refusal } from '../answers/refusal.ts'
@@ -17,8 +16,7 @@ import { answer, refusals } from '../schemas/answers.ts'
 import { operation } from '../schemas/operation.ts'
 import { component, parameters } from '../schemas/schema.ts'
 import { OTHER_WORDS } from '../schemas/task-input.ts'
-import { enqueueTasks } from './enqueue-tasks.ts'
-import { taken } from './enqueued.ts'
+import { enqueueTasks, type Or, type TakenTask } from './enqueue-tasks.ts'
 import { readTask, type Intake } from './intake.ts'
 
 const TASK = component('RetryTaskInput')
@@ -53,9 +51,11 @@ export function addSubmitBatch(api: FastifyInstance, context: ApiContext, intake
         throw new Refusal('invalid-request', { detail: 'A batch takes no Idempotency-Key: each item has its own.' })
       const look = request.compileValidationSchema(TASK) as LookAtItem
       const read = await readItems(request, look, context, intake)
-      const items = (await enqueueAll(read, callerOf(request), context)).map((end, index) =>
-        itemView(end, index, request.id),
-      )
+      const ends = await enqueueTasks(read, context)
+      for (const end of ends)
+        if (!(end instanceof Refusal) && end.isNew)
+          context.live.stream.taskChanged(end.task.tenant, () => changeOf(end.task))
+      const items = ends.map((end, index) => itemView(end, index, request.id))
       return reply.send({ ...counts(items), items })
     },
   )
@@ -66,9 +66,6 @@ interface LookAtItem {
   (input: unknown): boolean
   readonly errors?: readonly ShapeError[] | null
 }
-
-/** A refusal takes the place of what it refuses. */
-type Or<End> = End | Refusal
 
 async function readItems(
   request: FastifyRequest,
@@ -92,7 +89,8 @@ async function readItems(
       const shape = problemsOfShape(errors, { kind: 'field', others: OTHER_WORDS })
       return await readTask({ tenant, actor, input, shape, policies, readTargetUrl }, context)
     } catch (error) {
-      return refusalOnly(error)
+      if (error instanceof Refusal) return error
+      throw error
     }
   })
   if (body instanceof Batch && body.isList && read.some(isNotJson)) throw notJson()
@@ -103,39 +101,11 @@ function isNotJson(read: Or<NewTask>): boolean {
   return read instanceof Refusal && read.code === 'bad-json'
 }
 
-interface Kept {
-  readonly taskId: string
-  readonly isNew: boolean
-}
-
-async function enqueueAll(read: readonly Or<NewTask>[], caller: Caller, context: ApiContext): Promise<Or<Kept>[]> {
-  const { random, live } = context
-  const tasks = read.filter((each): each is NewTask => !(each instanceof Refusal))
-  const ends = tasks.length === 0 ? [] : await enqueueTasks(tasks, caller, context)
-  let next = 0
-  return read.map(each => {
-    if (each instanceof Refusal) return each
-    try {
-      const end = ends[next++]!
-      const { task, isNew } = taken(end.task, end.enqueued, random)
-      if (isNew) live.stream.taskChanged(task.tenant, () => changeOf(task))
-      return { taskId: task.taskId, isNew }
-    } catch (error) {
-      return refusalOnly(error)
-    }
-  })
-}
-
-function refusalOnly(error: unknown): Refusal {
-  if (error instanceof Refusal) return error
-  throw error
-}
-
-/** Of one item; a thousand of them are told in one answer. */
+/** For one item. One answer tells those of a thousand items. */
 const MOST_PROBLEMS = 20
 
-function itemView(end: Or<Kept>, index: number, requestId: string): BatchItem {
-  if (!(end instanceof Refusal)) return { index, result: end.isNew ? 'created' : 'existing', taskId: end.taskId }
+function itemView(end: Or<TakenTask>, index: number, requestId: string): BatchItem {
+  if (!(end instanceof Refusal)) return { index, result: end.isNew ? 'created' : 'existing', taskId: end.task.taskId }
   return { index, result: 'refused', problem: problemDetails(end, requestId, MOST_PROBLEMS) }
 }
 

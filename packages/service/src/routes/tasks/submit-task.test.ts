@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { afterAll, beforeAll, describe, it, onTestFinished } from 'vitest'
-import { StoreUnavailableError } from '../../stores/task-store.ts'
-import { openMemoryStore } from '../../stores/memory/memory-store.ts'
-import { openSqliteStore } from '../../stores/sqlite/sqlite-store.ts'
-import { temporaryDirectory } from '../../stores/sqlite/sqlite.test-kit.ts'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { StoreUnavailableError } from '../../stores/store.ts'
+import { openMemoryStore } from '../../stores/sqlite/sqlite-store.ts'
 import { virtualClock } from '@secondwind/resilience/testing'
 import { guarded } from '../access/guarded.test-kit.ts'
 import { refusalOf, serve, startApi, TASK, type Served } from '../api.test-kit.ts'
@@ -123,7 +121,7 @@ describe('POST /retry-tasks', () => {
       body: { ...TASK, headers: { ...secrets, 'x-plain': 'shown' } },
     })
     assert.ok(!text.includes('s3cret') && text.includes('shown'))
-    assert.equal((await store.get(json.taskId))?.request.headers['authorization'], 'Bearer s3cret')
+    assert.equal((await store.get([json.taskId]))[0]?.request.headers['authorization'], 'Bearer s3cret')
     for (const path of [`/retry-tasks/${json.taskId}`, '/retry-tasks']) {
       assert.ok(!(await ask('GET', path)).text.includes('s3cret'), path)
     }
@@ -181,7 +179,7 @@ describe('POST /retry-tasks refuses', () => {
 
   const refused = async (body: unknown, headers = {}): Promise<unknown> => {
     const answer = await served.ask('POST', '/retry-tasks', { body, headers })
-    assert.equal((await served.store.counters()).tasks.PENDING, 0)
+    assert.deepEqual((await served.store.lanes({ limit: 1 })).items, [], 'nothing was taken in')
     assert.equal(answer.headers['content-type'], 'application/problem+json; charset=utf-8')
     assert.equal(answer.headers['x-request-id'], answer.json.requestId)
     return refusalOf(answer)
@@ -358,51 +356,6 @@ describe('POST /retry-tasks refuses', () => {
     assert.match(chunked, /^HTTP\/1\.1 413 .*"code":"body-too-large"/s)
   })
 
-  it('more tasks than may wait, and says when to come back', async () => {
-    const lane = await serve({ limits: { backlog: { perLane: 1, total: 10 } } })
-    const total = await serve({ limits: { backlog: { perLane: 10, total: 1 } } })
-    for (const [{ ask }, say] of [
-      [lane, /for https:\/\/api\.example/],
-      [total, /over all destinations and tenants/],
-    ] as const) {
-      await ask('POST', '/retry-tasks', { body: TASK })
-      const answer = await ask('POST', '/retry-tasks', { body: TASK })
-      assert.deepEqual(refusalOf(answer), [429, 'backlog-full'])
-      assert.match(answer.json.detail, say)
-      assert.match(answer.headers['retry-after']!, /^1\d|20$/)
-    }
-  })
-
-  it('tasks of a tenant that has its part of the backlog, and takes in those of others', async () => {
-    const clock = virtualClock()
-    const store = await openSqliteStore({ directory: temporaryDirectory(), clock })
-    onTestFinished(() => store.close())
-    const limits = { backlog: { perLane: 100, total: 20 } }
-    const { as, addTenant, keyFor } = await guarded({ store, clock, limits })
-    for (const tenant of ['busy', 'quiet']) await addTenant(tenant)
-    const [busy, quiet] = [await keyFor('busy', 'enqueue'), await keyFor('quiet', 'enqueue')]
-    const post = (key: string, host: string) =>
-      as('POST', '/retry-tasks', { key, body: { ...TASK, targetUrl: `https://${host}.example/` } })
-    let taken = 0
-    for (let n = 0; n < 25; n++) if ((await post(busy, `api-${n % 5}`)).status === 201) taken++
-    assert.equal(taken, 18)
-    const refusal = await post(busy, 'api-9')
-    assert.deepEqual(refusalOf(refusal), [429, 'backlog-full'])
-    assert.match(refusal.json.detail, /kept for others/)
-    assert.match(refusal.headers['retry-after']!, /^(1\d|20)$/)
-    assert.equal((await post(quiet, 'api-0')).status, 201)
-  })
-
-  it('tasks for one destination more than may have some waiting, and takes those for the others', async () => {
-    const { ask } = await serve({ limits: { backlog: { perLane: 100, total: 100, lanes: 1 } } })
-    assert.equal((await ask('POST', '/retry-tasks', { body: TASK })).status, 201)
-    const refusal = await ask('POST', '/retry-tasks', { body: { ...TASK, targetUrl: 'https://other.example/' } })
-    assert.deepEqual(refusalOf(refusal), [429, 'backlog-full'])
-    assert.match(refusal.json.detail, /^As many destinations have tasks waiting as may.* https:\/\/other\.example/)
-    assert.match(refusal.headers['retry-after']!, /^(1\d|20)$/)
-    assert.equal((await ask('POST', '/retry-tasks', { body: TASK })).status, 201)
-  })
-
   it('tasks while the disk is nearly full, alone or in a batch, and says when to come back', async () => {
     const disk = { allBytes: 1_000_000_000, freeBytes: 500_000_000 }
     const clock = virtualClock()
@@ -420,17 +373,6 @@ describe('POST /retry-tasks refuses', () => {
       assert.match(refusal.json.detail, /^The disk is nearly full: .* make room/)
     }
     assert.equal((await ask('POST', `/destinations/${encodeURIComponent('https://api.example')}/pause`)).status, 200)
-  })
-
-  it('tasks whose end could not be told, and says where', async () => {
-    const { ask } = await serve({ limits: { backlog: { perLane: 2, total: 100 } } })
-    await ask('POST', '/retry-tasks', { body: { ...TASK, targetUrl: 'https://told.example/other' } })
-    const callbackUrl = 'https://told.example/ends'
-    const answer = await ask('POST', '/retry-tasks', { body: { ...TASK, callbackUrl } })
-    assert.deepEqual(refusalOf(answer), [429, 'backlog-full'])
-    assert.match(answer.json.detail, /wait for https:\/\/told\.example that .* callbackUrl/)
-    assert.match(answer.headers['retry-after']!, /^(1\d|20)$/)
-    assert.equal((await ask('POST', '/retry-tasks', { body: TASK })).status, 201)
   })
 
   it('requests that come too fast', async () => {

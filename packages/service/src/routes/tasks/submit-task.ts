@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify'
+import assert from 'node:assert/strict'
 import { Type } from 'typebox'
 import { changeOf } from '../../task/task-change.ts'
+import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { askedPolicy } from '../policies/asked-policies.ts'
 import { callerOf } from '../requests/caller.ts'
@@ -12,7 +14,6 @@ import { operation } from '../schemas/operation.ts'
 import { component, parameters } from '../schemas/schema.ts'
 import { OTHER_WORDS } from '../schemas/task-input.ts'
 import { enqueueTasks } from './enqueue-tasks.ts'
-import { taken } from './enqueued.ts'
 import { readTask, type Intake } from './intake.ts'
 import { taskBytes } from './task-bytes.ts'
 import { shownTask } from './task-view.ts'
@@ -21,7 +22,7 @@ const NOTE =
   'No idempotencyKey was given: the same POST again would make a second task. Its attempts carry the taskId as their key.'
 
 export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake: Intake): void {
-  const { limits, random, live } = context
+  const { limits, live } = context
   api.post(
     '/retry-tasks',
     {
@@ -51,8 +52,7 @@ export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake:
       }),
     },
     async (request, reply) => {
-      const caller = callerOf(request)
-      const { tenant, actor } = caller
+      const { tenant, actor } = callerOf(request)
       intake.limit(tenant)
       await intake.turn()
       const asked = {
@@ -66,8 +66,10 @@ export function addSubmitTask(api: FastifyInstance, context: ApiContext, intake:
       }
       const read = readTask(asked, context)
       const newTask = read instanceof Promise ? await read : read
-      const [end] = await enqueueTasks([newTask], caller, context)
-      const { task, isNew } = taken(end!.task, end!.enqueued, random)
+      const [taken] = await enqueueTasks([newTask], context)
+      assert(taken !== undefined, 'each task is answered for itself')
+      if (taken instanceof Refusal) throw taken
+      const { task, isNew } = taken
       const view = shownTask(task)
       void reply.header('etag', etagOf(task.version))
       if (!isNew) {

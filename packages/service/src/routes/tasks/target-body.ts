@@ -1,7 +1,7 @@
-import type { TaskInput } from '../schemas/task-input.ts'
-import type { BodyRecord, TaskStore } from '../../stores/task-store.ts'
+import type { BodyIndex, BodyRecord } from '../../stores/store.ts'
+import { sayUnknownBody } from '../bodies/body-refusals.ts'
 import { isWellFormed } from '../requests/well-formed.ts'
-import { sayUnknownBody } from './enqueued.ts'
+import type { TaskInput } from '../schemas/task-input.ts'
 import { right, wrong, type Read } from './read.ts'
 
 type Bodies = Pick<TaskInput, 'body' | 'bodyBase64' | 'bodyRef' | 'method'>
@@ -9,10 +9,10 @@ type Bodies = Pick<TaskInput, 'body' | 'bodyBase64' | 'bodyRef' | 'method'>
 /** RFC 4648 §4 and §5, with or without padding. */
 const BASE64 = /^(?:[A-Za-z\d+/]*|[A-Za-z\d_-]*)={0,2}$/
 
-/** In which the bytes can be given, one of them. */
+/** A task gives its bytes in one of these fields. */
 const WAYS = ['body', 'bodyBase64', 'bodyRef'] as const
 
-/** The bytes that every attempt will send, exactly what was given; null: there are none, or they were uploaded before. */
+/** The bytes that every attempt will send, exactly as given. Null: there are none, or the task names an upload. */
 export function readBody(given: Bodies): Read<Uint8Array | null> {
   const [at, second] = WAYS.filter(way => given[way] !== undefined)
   if (at === undefined) return right(null)
@@ -30,16 +30,16 @@ export function readBody(given: Bodies): Read<Uint8Array | null> {
 export async function findBody(
   tenant: string,
   { bodyRef }: Bodies,
-  store: Pick<TaskStore, 'body'>,
+  store: Pick<BodyIndex, 'bodies'>,
 ): Promise<Read<BodyRecord | undefined>> {
   if (bodyRef === undefined) return right(undefined)
-  const record = await store.body({ tenant, bodyRef })
+  const [record] = await store.bodies([{ tenant, bodyRef }])
   if (record !== undefined) return right(record)
   const alone = { code: 'body-not-found', status: 422, detail: sayUnknownBody(bodyRef) } as const
   return { ...wrong('bodyRef', bodyRef, 'names no body that is here: upload it first'), alone }
 }
 
-/** Node decodes whatever it can, and leaves out the rest in silence. */
+/** Node decodes as much as it can, and leaves out the rest in silence. */
 function isBase64(text: string): boolean {
   if (!BASE64.test(text)) return false
   const isPadded = text.endsWith('=')

@@ -1,4 +1,5 @@
 import type { Explanation, RetryTask } from '@secondwind/client'
+import type { ListedTask } from '../../stores/store.ts'
 import type { NewTask } from '../../task/accept.ts'
 import { explain } from '../../task/explain.ts'
 import { holdOn, type Dispatching, type Hold } from '../../task/lane-view.ts'
@@ -8,13 +9,14 @@ import { redactHeaders } from '../answers/redaction.ts'
 import type { ApiContext } from '../context.ts'
 
 /** A task as it is read, with the sentence that says why it waits. */
-export function taskView(task: Task, context: ApiContext): RetryTask {
+export function taskView(task: Task | ListedTask, context: ApiContext): RetryTask {
   return shownTask(task, task.state.status === 'PENDING' ? { waits: sentence(task, context) } : {})
 }
 
 /** A task without its body and without secrets. So it is shown to those who hand it over; reading it says why it waits. */
-export function shownTask(task: Task, more: Pick<RetryTask, 'waits'> = {}): RetryTask {
+export function shownTask(task: Task | ListedTask, more: Pick<RetryTask, 'waits'> = {}): RetryTask {
   const { request, progress, state, policy, deadlineAt, metadata, callbackUrl, createdBy, lastAttempt } = task
+  const bodyBytes = bytesOfBody(request)
   return {
     taskId: task.taskId,
     tenant: task.tenant,
@@ -26,7 +28,7 @@ export function shownTask(task: Task, more: Pick<RetryTask, 'waits'> = {}): Retr
     targetUrl: request.targetUrl,
     method: request.method,
     headers: redactHeaders(request.headers),
-    bodyBytes: request.storedBody?.sizeBytes ?? request.body?.length ?? 0,
+    ...(bodyBytes !== undefined && { bodyBytes }),
     ...(request.storedBody !== undefined && { bodyRef: request.storedBody.bodyRef }),
     destination: task.destination,
     policyId: task.policyId,
@@ -44,7 +46,13 @@ export function shownTask(task: Task, more: Pick<RetryTask, 'waits'> = {}): Retr
   }
 }
 
-function stateView({ state }: Task): Partial<RetryTask> {
+/** Undefined in a list for a body that is kept with its task: no list reads it. */
+function bytesOfBody(request: Task['request'] | ListedTask['request']): number | undefined {
+  if (request.storedBody !== undefined) return request.storedBody.sizeBytes
+  return 'body' in request ? (request.body?.length ?? 0) : undefined
+}
+
+function stateView({ state }: Pick<Task, 'state'>): Partial<RetryTask> {
   switch (state.status) {
     case 'PENDING':
       return { nextAttemptAt: state.nextAttemptAt }
@@ -74,21 +82,21 @@ export function explanationOf(task: Task, context: ApiContext): Explanation {
   }
 }
 
-/** The gate before which it stands. */
+/** The gate that keeps it. */
 function holdOf({ tenant, destination, state }: Task, dispatching: Dispatching): Hold | undefined {
   if (state.status !== 'PENDING') return undefined
   const view = dispatching.view(laneKey({ tenant, destination }))
   return view && holdOn(view, state.queue)
 }
 
-function sentence(task: Task, { dispatching, clock }: ApiContext): string {
+function sentence(task: Omit<Task, 'request'>, { dispatching, clock }: ApiContext): string {
   return explain(task, dispatching.view(laneKey(task)), clock.now())
 }
 
 /** Stores count versions from here. */
 const FIRST_VERSION = 1
 
-/** A task as the store has it once it was taken in: nobody needs to read it back. */
+/** A task as the store has it right after it took it in, without a reading. */
 export function asCreated(task: NewTask): Task {
   const { dueAt: nextAttemptAt, queue } = task
   return { ...task, state: { status: 'PENDING', nextAttemptAt, queue }, version: FIRST_VERSION }

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { describe, it } from 'vitest'
 import { LOCAL_CALLER } from '../../access/caller.ts'
-import { openMemoryStore } from '../../stores/memory/memory-store.ts'
-import type { TaskStore } from '../../stores/task-store.ts'
+import { openMemoryStore } from '../../stores/sqlite/sqlite-store.ts'
+import type { Store } from '../../stores/store.ts'
 import { numbered, tellChange, toldIn } from '../../telemetry/stream/stream.test-kit.ts'
 import { guarded } from '../access/guarded.test-kit.ts'
 import { attempt, refusalOf, serve, TASK, type ServeOptions } from '../api.test-kit.ts'
@@ -180,7 +180,7 @@ describe('GET /events', () => {
   })
 
   it('takes a place back when the connection closes, even before the stream could begin', async () => {
-    const store: TaskStore = {
+    const store: Store = {
       ...openMemoryStore({ clock: virtualClock() }),
       list: () => new Promise(() => {}),
     }

@@ -1,227 +1,139 @@
+/**
+ * Group commit. Calls that came since the last batch are in the next one: one transaction, one wait for the disk. A second batch
+ * waits at the worker while the first is written, so that the worker never waits for the event loop.
+ */
 import { nextTurn } from '@secondwind/resilience'
 import { laneOf } from '../../task/lane.ts'
-import type { Hint } from '../task-store.ts'
-import type { Keeping } from './file/disk.ts'
-import { isWithin, NOTHING_YET, type Extent } from './rows/extent.ts'
+import { VERBS, type Hint, type Line } from '../store.ts'
+import { errorOf, type Fault } from './faults.ts'
+import type { NewRow } from './rows.ts'
 import { TenantTurns } from './tenant-turns.ts'
-import { errorOfFailure } from './threads/thread-end.ts'
-import type { Thread } from './threads/thread.ts'
-import type { Batch, Committed, Outcome } from './writer/commit.ts'
-import type { EnqueueAsk } from './writer/enqueue.ts'
-import { FLEET, type AnswerOf, type AskOf, type Verb } from './writer/verbs.ts'
+import type { AnswerOf, AskOf, WriterVerb } from './verbs.ts'
+import type { Batch, Call, Committed, Outcome } from './worker.ts'
 
-/**
- * Calls that are committed together, and wait for the disk together: all that came since the last commit are in the next
- * one, and one wait serves all commits since the last wait began. A claim does not wait if what it takes is on the disk: it
- * promises nothing to anybody, and the end of the process does not undo it. A loss of power may, and then its tasks are
- * claimed again. What was settled is kept a little later: nobody waits for its answer, and several commits wait together.
- */
-export interface CommitQueue {
-  ask<V extends Verb>(verb: V, ask: AskOf<V>): Promise<Committing<V>>
-  /** Resolves when all that was asked is answered. */
-  drained(): Promise<void>
+export interface CommitQueueOptions {
+  readonly commit: (batch: Batch) => Promise<Committed>
+  readonly now: () => number
+  /** Without a disk there is no wait to share: no call waits for others, and no turn passes in virtual time. */
+  readonly isInMemory: boolean
+  readonly onHint: (hint: Hint) => void
+  /** Told of each commit that succeeded, and of each call that the file or the disk made fail. */
+  readonly onWrite: (fault: Fault | undefined) => void
 }
 
-export interface Committing<V extends Verb> {
+export interface CommittedAnswer<V extends WriterVerb> {
   readonly now: number
   readonly answer: AnswerOf<V>
 }
 
-export interface CommitQueueOptions {
-  readonly thread: Thread<Batch, Committed>
-  readonly disk: Keeping
-  readonly now: () => number
-  readonly onHints: (hints: readonly Hint[]) => void
-  /** Told of each call that the file or the disk made fail, and after each commit that wrote something and had none. */
-  readonly onWrite: (problem: Error | undefined) => void
-  /** What was committed may not be on the disk, and never will be known to be. */
-  readonly onUnkept: (error: unknown) => Error
-}
-
 interface Waiting {
-  readonly verb: Verb
-  readonly ask: unknown
-  /** Tasks that it brings; of others than enqueue it is not asked. */
+  readonly call: Call
+  /** Tasks that it brings. */
   readonly rows: number
-  readonly resolve: (committed: Committing<Verb>) => void
+  readonly resolve: (committed: { readonly now: number; readonly answer: unknown }) => void
   readonly reject: (error: unknown) => void
 }
 
-/**
- * So many of each turn are about a millisecond of work; of each, so that none keeps another waiting for ever. A hundred
- * callers in one batch would all wait for the thread, then for the disk, and then be asked what is next, each time with
- * nothing else to do; in small batches the three are busy side by side.
- */
-const MOST_CALLS = 32
-
-/** Of what is brought: a whole batch and some that bring one. Whoever comes meanwhile waits for no more than that to be written. */
+/** Of each line, so that none keeps another waiting for ever. */
+const MOST_CALLS = 64
+/** Of what is brought: a call that comes meanwhile waits for no more than that to be written. */
 const MOST_ROWS = 1_024
-
-/** The thread finds the next batch at its door when it has done with one; those that come meanwhile go together. */
 const MOST_UNDER_WAY = 2
 
-/**
- * Ends go before beginnings: a settle frees what a claim may take, and whoever settles has waited longest. What operators
- * order waits for nothing that tenants bring or read, and what is read for nothing that is brought.
- */
-const LINES = ['settle', 'release', 'order', 'usual'] as const
-type Line = (typeof LINES)[number] | 'claim'
+/** The order in which a batch is applied; `intake` is taken in turns of tenants, before `claim`. */
+const LINES = ['settle', 'order', 'upkeep'] as const satisfies readonly Line[]
 
-/** What operators write, what they read to write it, and what the fleet lives by. */
-const ORDERS: ReadonlySet<Verb> = new Set<Verb>([
-  ...FLEET,
-  'writeRecord',
-  'record',
-  'putPolicy',
-  'cancel',
-  'attemptNow',
-  'replay',
-])
+export class CommitQueue {
+  readonly #options: CommitQueueOptions
+  readonly #lines: { readonly [line in Exclude<Line, 'intake'>]: Waiting[] } = {
+    settle: [],
+    order: [],
+    upkeep: [],
+    claim: [],
+  }
+  readonly #intake = new TenantTurns<Waiting>()
+  #waiting = 0
+  #underWay = 0
+  #isTurnAwaited = false
+  #whenDrained: (() => void)[] = []
 
-function lineOf(verb: Verb): Line {
-  if (verb === 'settle' || verb === 'release' || verb === 'claim') return verb
-  return ORDERS.has(verb) ? 'order' : 'usual'
-}
+  constructor(options: CommitQueueOptions) {
+    this.#options = options
+  }
 
-export function createCommitQueue(options: CommitQueueOptions): CommitQueue {
-  const { thread, disk, now, onHints, onWrite, onUnkept } = options
-  const lines: { readonly [line in Line]: Waiting[] } = { settle: [], release: [], order: [], usual: [], claim: [] }
-  const brought = new TenantTurns<Waiting>()
-  let waiting = 0
-  /** Batches that the thread has not answered. */
-  let underWay = 0
-  let isTurnAwaited = false
-  const committing = new Set<Promise<void>>()
-  /** All that was committed so far is on the disk. */
-  let kept: Promise<void> = Promise.resolve()
-  let keptExtent = NOTHING_YET
-  let answering: Promise<void> = kept
+  ask<V extends WriterVerb>(verb: V, ask: AskOf<V>): Promise<CommittedAnswer<V>> {
+    return new Promise((resolve, reject) => {
+      const call = [verb, ask] as unknown as Call
+      const answer = resolve as Waiting['resolve']
+      const line = lineOf(verb)
+      if (line === 'intake') {
+        const rows = ask as readonly NewRow[]
+        this.#intake.add(tenantOf(rows), { call, rows: rows.length, resolve: answer, reject })
+      } else this.#lines[line].push({ call, rows: 0, resolve: answer, reject })
+      this.#waiting++
+      this.#commitInTurn(line === 'claim')
+    })
+  }
 
-  const takeBatch = (): Waiting[] => {
-    const batch = LINES.flatMap(line => lines[line].splice(0, MOST_CALLS))
-    batch.push(...brought.take({ calls: MOST_CALLS, rows: MOST_ROWS }), ...lines.claim.splice(0, MOST_CALLS))
-    waiting -= batch.length
+  /** Resolves when all that was asked is answered. */
+  async drained(): Promise<void> {
+    if (this.#waiting + this.#underWay > 0) await new Promise<void>(resolve => this.#whenDrained.push(resolve))
+  }
+
+  /** Calls of the same turn come along; a claim, for which slots stand empty, waits only for those of the same step. */
+  #commitInTurn(isUrgent: boolean): void {
+    if (isUrgent || this.#options.isInMemory) return void Promise.resolve().then(() => this.#commit())
+    if (this.#isTurnAwaited) return
+    this.#isTurnAwaited = true
+    nextTurn(() => {
+      this.#isTurnAwaited = false
+      this.#commit()
+    })
+  }
+
+  #commit(): void {
+    while (this.#waiting > 0 && this.#underWay < MOST_UNDER_WAY) void this.#commitBatch(this.#takeBatch())
+  }
+
+  #takeBatch(): readonly Waiting[] {
+    const batch = LINES.flatMap(line => this.#lines[line].splice(0, MOST_CALLS))
+    batch.push(...this.#intake.take({ calls: MOST_CALLS, rows: MOST_ROWS }), ...this.#lines.claim.splice(0, MOST_CALLS))
+    this.#waiting -= batch.length
     return batch
   }
 
-  const commitBatch = async (batch: readonly Waiting[]): Promise<void> => {
+  async #commitBatch(batch: readonly Waiting[]): Promise<void> {
+    const { commit, now, onHint, onWrite } = this.#options
     const instant = now()
-    const calls = batch.map(({ verb, ask }) => [verb, ask] as const)
-    let committed: Committed
+    this.#underWay++
     try {
-      committed = await thread.ask({ now: instant, calls })
+      const { outcomes, hints } = await commit({ now: instant, calls: batch.map(({ call }) => call) })
+      batch.forEach((each, at) => this.#answer(each, outcomes[at], instant))
+      if (outcomes.every(({ kind }) => kind === 'done')) onWrite(undefined)
+      for (const hint of hints) onHint(hint)
     } catch (error) {
-      return refuse(batch, error as Error)
+      for (const { reject } of batch) reject(error)
     }
-    const answered = batch.map((call, at) => ({ call, outcome: committed.outcomes[at]! }))
-    const mayGo = ({ call, outcome }: Answered): boolean =>
-      call.verb === 'claim' && outcome.kind === 'done' && hasTakenFrom(keptExtent, outcome.answer as AnswerOf<'claim'>)
-    const going = answered.filter(mayGo)
-    for (const each of going) answer(each, instant)
-    const staying = going.length === 0 ? answered : answered.filter(each => !going.includes(each))
-    const isAwaited = staying.some(({ call }) => !isEnd(call))
-    // Whoever only read has seen what others wrote, and waits with them.
-    if (committed.hasWritten) kept = isAwaited ? disk.keep() : disk.keepSoon()
-    else if (isAwaited) disk.hurry()
-    answering = answerKept(committed, staying, instant)
+    this.#underWay--
+    this.#commitInTurn(false)
+    if (this.#waiting + this.#underWay === 0) for (const resolve of this.#whenDrained.splice(0)) resolve()
   }
 
-  const answerKept = async (
-    { hints, hasWritten, extent }: Committed,
-    answered: readonly Answered[],
-    instant: number,
-  ): Promise<void> => {
-    try {
-      await kept
-    } catch (error) {
-      return refuse(
-        answered.map(({ call }) => call),
-        onUnkept(error),
-      )
-    }
-    if (isWithin(keptExtent, extent)) keptExtent = extent
-    for (const each of answered) answer(each, instant)
-    if (hasWritten && !answered.some(({ outcome }) => outcome.kind === 'unavailable')) onWrite(undefined)
-    if (hints.length > 0) onHints(hints)
-  }
-
-  const answer = ({ call: { resolve, reject }, outcome }: Answered, instant: number): void => {
-    if (outcome.kind === 'done') return resolve({ now: instant, answer: outcome.answer as AnswerOf<Verb> })
-    const error = errorOfFailure(outcome)
-    if (outcome.kind === 'unavailable') onWrite(error)
-    reject(error)
-  }
-
-  const refuse = (batch: readonly Waiting[], error: Error): void => {
-    onWrite(error)
-    for (const { reject } of batch) reject(error)
-  }
-
-  /** Commits those who wait, as long as the thread takes more. */
-  const commitWaiting = (): void => {
-    while (waiting > 0 && underWay < MOST_UNDER_WAY) {
-      underWay++
-      watch(commitBatch(takeBatch()).then(ended))
-    }
-  }
-
-  const ended = (): void => {
-    underWay--
-    commitInTurn()
-  }
-
-  /** Whoever is about to ask comes along: those of this turn, and those whom an answer makes ask. */
-  const commitInTurn = (): void => {
-    if (isTurnAwaited || waiting === 0) return
-    isTurnAwaited = true
-    const commitThen = (): void => {
-      isTurnAwaited = false
-      commitWaiting()
-    }
-    watch(new Promise<void>(nextTurn).then(commitThen))
-  }
-
-  const watch = (step: Promise<void>): void => {
-    const watched = step.finally(() => committing.delete(watched))
-    committing.add(watched)
-  }
-
-  return {
-    ask: (verb, ask) =>
-      new Promise((resolve, reject) => {
-        if (verb === 'enqueue') {
-          const { tasks } = ask as EnqueueAsk
-          brought.add(tenantOf(tasks), { verb, ask, rows: tasks.length, resolve, reject })
-        } else lines[lineOf(verb)].push({ verb, ask, rows: 0, resolve, reject })
-        waiting++
-        // Slots stand empty until a claim is answered, and what goes with it was asked before it: with the
-        // other claims of this step it need not wait for the rest of a turn, which may take a millisecond.
-        if (verb === 'claim') watch(Promise.resolve().then(commitWaiting))
-        else commitInTurn()
-      }),
-    async drained() {
-      while (committing.size > 0) await Promise.all(committing)
-      await answering
-    },
+  #answer({ resolve, reject }: Waiting, outcome: Outcome | undefined, now: number): void {
+    if (outcome?.kind === 'done') return resolve({ now, answer: outcome.answer })
+    if (outcome?.kind !== 'unavailable') return reject(new Error(outcome?.message ?? 'a call was not answered'))
+    this.#options.onWrite(outcome.fault)
+    reject(errorOf(outcome.fault))
   }
 }
 
-/** Of an attempt: whoever made it goes on with others. */
-function isEnd({ verb }: Waiting): boolean {
-  return verb === 'settle' || verb === 'release'
+function lineOf(verb: WriterVerb): Line {
+  if (verb === 'endLeases' || verb === 'probe') return 'order'
+  const rule = VERBS[verb]
+  return rule.kind === 'read' ? 'order' : rule.line
 }
 
-/** All that comes in one call is one tenant's, but for callbacks, which are few. */
-function tenantOf([first]: EnqueueAsk['tasks']): string {
-  return first === undefined ? '' : laneOf(first[1]).tenant
-}
-
-/** Whether a claim took nothing but what is on the disk: nobody is sent, or told of, who may be gone after a loss of power. */
-function hasTakenFrom(extent: Extent, reply: AnswerOf<'claim'>): boolean {
-  return reply.kind === 'refused' || isWithin(reply.taken, extent)
-}
-
-interface Answered {
-  readonly call: Waiting
-  readonly outcome: Outcome
+/** All tasks of one call are one tenant's, but for callbacks, which are few. */
+function tenantOf([first]: readonly NewRow[]): string {
+  return first === undefined ? '' : laneOf(first.task[1]).tenant
 }

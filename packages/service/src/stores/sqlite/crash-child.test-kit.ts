@@ -5,14 +5,14 @@
 import { openSync, writeSync } from 'node:fs'
 import { queueKey } from '../../task/lane.ts'
 import type { Settlement } from '../../task/settle.ts'
+import { claimedTask } from '../../task/claimed.ts'
 import type { ClaimedTask } from '../../task/task.ts'
-import { LANE, PARTITION, giveUp, newTask, QUEUE, retryAt, succeed } from '../conformance/tasks.test-kit.ts'
+import { LANE, PARTITION, giveUp, newTask, QUEUE, retryAt, succeed } from '../exam/tasks.test-kit.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 
 const [directory, ledger, child] = process.argv.slice(2) as [string, string, string]
 const ledgerFile = openSync(ledger, 'a')
-// So few that it is often killed while it files some.
-const store = await openSqliteStore({ directory, filedTogether: 20 })
+const store = await openSqliteStore({ directory })
 let number = Number(child) * 1_000_000
 const HOUR_MS = 3_600_000
 const steward = `steward ${child}`
@@ -27,7 +27,7 @@ async function takeIn(): Promise<never> {
       number++
       return newTask(number, now, number % 2 === 0 ? { idempotencyKey: `key ${number}` } : {})
     })
-    await store.enqueue(tasks, { perLane: Infinity, total: Infinity })
+    await store.enqueue(tasks)
     for (const { taskId } of tasks) say('taken', taskId)
     if (number % 10 === 0) await cancel(tasks[0]!.taskId)
   }
@@ -46,8 +46,8 @@ async function deliver(): Promise<never> {
     limit: 100,
   }))
   for (;;) {
-    const answer = await store.claim({ partition: PARTITION, steward, token: `${child} ${number++}`, asks })
-    if (answer.kind === 'claimed') await settle(answer.tasks, answer.now)
+    const { answers, now } = await store.claim([{ partition: PARTITION, steward, token: `${child} ${number++}`, asks }])
+    for (const answer of answers) if (answer.kind === 'claimed') await settle(answer.tasks, now)
   }
 }
 
@@ -76,7 +76,11 @@ async function recall(taskIds: readonly string[], dueAt: number): Promise<void> 
 }
 
 await store.take({ partition: PARTITION, instance: child, token: steward, from: null })
-const { tasks, now } = await store.endedLeases({ partition: PARTITION, limit: 1_000 })
-await settle(tasks, now)
+const { items, now } = await store.leases({ partitions: [PARTITION], haveEnded: true, limit: 1_000 })
+const left = await store.get(items.map(({ taskId }) => taskId))
+await settle(
+  left.flatMap(task => claimedTask(task) ?? []),
+  now,
+)
 writeSync(1, 'begun\n')
 await Promise.all([takeIn(), deliver(), deliver()])

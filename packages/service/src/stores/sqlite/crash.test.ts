@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { seededRandom } from '@secondwind/resilience/testing'
 import { describe, it } from 'vitest'
-import { TASK_STATUSES, type Task } from '../../task/task.ts'
-import { everything, NO_LIMITS } from '../conformance/exam.test-kit.ts'
-import { newTask, PARTITION, TENANT } from '../conformance/tasks.test-kit.ts'
-import type { TaskStore } from '../task-store.ts'
+import { TASK_STATUSES } from '../../task/task.ts'
+import { everything } from '../exam/exam.test-kit.ts'
+import { newTask, PARTITION, TENANT } from '../exam/tasks.test-kit.ts'
+import type { ListedTask, Store } from '../store.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 import { temporaryDirectory } from './sqlite.test-kit.ts'
 
@@ -70,8 +70,11 @@ interface Life {
   readonly number: number
 }
 
-async function checkAgainst(ledger: Ledger, store: TaskStore): Promise<void> {
-  const listed = await everything(page => store.list({ ...page, filter: { tenant: TENANT } }), 200)
+async function checkAgainst(ledger: Ledger, store: Store): Promise<void> {
+  const listed = await everything(
+    page => store.list({ ...page, filter: { tenant: TENANT }, order: 'newest-first' }),
+    200,
+  )
   const tasks = new Map(listed.map(task => [task.taskId, task]))
   for (const taskId of ledger.taken) assert.ok(tasks.has(taskId), `${taskId} was acknowledged and is gone`)
   for (const [taskId, status] of ledger.ended) assert.equal(tasks.get(taskId)!.state.status, status, taskId)
@@ -82,26 +85,27 @@ async function checkAgainst(ledger: Ledger, store: TaskStore): Promise<void> {
   }
   await checkKeys(listed, store)
   for (const task of listed) await checkAttempts(task, ledger.attempts.get(task.taskId) ?? 0, store)
+  const { waiting } = await store.beat({ instance: 'checker', largeFrom: { tasks: 1, lanes: 1 } })
   for (const status of TASK_STATUSES) {
     const count = listed.filter(({ state }) => state.status === status).length
-    assert.equal((await store.counters()).tasks[status], count, status)
+    assert.equal(waiting.tasks[status], count, status)
   }
-  const { tasks: left } = await store.endedLeases({ partition: PARTITION, limit: 1_000 })
+  const { items: left } = await store.leases({ partitions: [PARTITION], haveEnded: true, limit: 1_000 })
   assert.equal(left.length, listed.filter(({ state }) => state.status === 'IN_FLIGHT').length)
 }
 
 /** Whoever sends a task again with its key is answered with that task. */
-async function checkKeys(tasks: readonly Task[], store: TaskStore): Promise<void> {
+async function checkKeys(tasks: readonly ListedTask[], store: Store): Promise<void> {
   const keyed = tasks.filter(({ taskId, idempotencyKey }) => idempotencyKey !== taskId)
   const again = keyed.map(({ idempotencyKey }, at) => newTask(at, 0, { idempotencyKey }))
-  const { results } = await store.enqueue(again, NO_LIMITS)
+  const { results } = await store.enqueue(again)
   assert.deepEqual(
     results.map(result => (result.kind === 'existing' ? result.task.taskId : result.kind)),
     keyed.map(({ taskId }) => taskId),
   )
 }
 
-async function checkAttempts(task: Task, acknowledged: number, store: TaskStore): Promise<void> {
+async function checkAttempts(task: ListedTask, acknowledged: number, store: Store): Promise<void> {
   const { taskId, progress, state } = task
   const rows = await everything(page => store.attempts({ ...page, taskId }), 50)
   assert.equal(rows.length, progress.attemptNumber, `${taskId} has other attempts than it counts`)

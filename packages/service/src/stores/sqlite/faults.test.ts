@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { virtualClock } from '@secondwind/resilience/testing'
 import { describe, it, onTestFinished } from 'vitest'
-import { everything, NO_LIMITS } from '../conformance/exam.test-kit.ts'
-import { newTask, TENANT } from '../conformance/tasks.test-kit.ts'
-import { StoreUnavailableError, type TaskStore } from '../task-store.ts'
-import { DATA_FILE } from './file/file.ts'
+import { everything } from '../exam/exam.test-kit.ts'
+import { newTask, TENANT } from '../exam/tasks.test-kit.ts'
+import { StoreUnavailableError, type Store } from '../store.ts'
+import { DATA_FILE } from './file.ts'
 import { openSqliteStore, type SqliteStoreOptions } from './sqlite-store.ts'
 import { temporaryDirectory } from './sqlite.test-kit.ts'
 
@@ -19,7 +19,7 @@ function taskOf(bodyBytes: number) {
   return newTask(++number, clock.now(), { request: { ...REQUEST, body: new Uint8Array(bodyBytes) } })
 }
 
-async function open(options: Partial<SqliteStoreOptions> = {}): Promise<TaskStore> {
+async function open(options: Partial<SqliteStoreOptions> = {}): Promise<Store> {
   const store = await openSqliteStore({ directory: temporaryDirectory(), clock, ...options })
   onTestFinished(() => store.close())
   return store
@@ -37,12 +37,12 @@ function refusedWith(code: StoreUnavailableError['code'], sentence: RegExp) {
 describe('a disk that is full', () => {
   const MAX_FILE_BYTES = 1_000_000
 
-  async function fill(store: TaskStore): Promise<string[]> {
+  async function fill(store: Store): Promise<string[]> {
     const taken: string[] = []
     for (let tasks = 0; tasks < 1_000; tasks++) {
       const task = taskOf(10_000)
       try {
-        await store.enqueue([task], NO_LIMITS)
+        await store.enqueue([task])
         taken.push(task.taskId)
       } catch (error) {
         refusedWith('store-full', /is full; nothing of this call was written; make room/)(error)
@@ -61,11 +61,14 @@ describe('a disk that is full', () => {
     assert.match(problem!, /^the disk of tasks\.db is full/)
     assert.equal(lasting, undefined, 'it passes, and nothing that was taken is lost by it')
     assert.ok(!problem!.includes(directory), 'strangers read this')
-    for (const taskId of taken) assert.equal((await store.get(taskId))?.state.status, 'PENDING')
-    assert.equal((await store.counters()).tasks.PENDING, taken.length)
+    for (const taskId of taken) assert.equal((await store.get([taskId]))[0]?.state.status, 'PENDING')
+    assert.equal(await pendingIn(store), taken.length)
     await store.close()
     const again = await open({ directory })
-    const listed = await everything(page => again.list({ ...page, filter: { tenant: TENANT } }), 100)
+    const listed = await everything(
+      page => again.list({ ...page, filter: { tenant: TENANT }, order: 'newest-first' }),
+      100,
+    )
     assert.deepEqual(
       listed.map(({ taskId }) => taskId),
       taken.toReversed(),
@@ -78,22 +81,24 @@ describe('a disk that is full', () => {
     for (const taskId of taken.slice(0, 20)) await store.cancel(taskId)
     await clock.advance(1)
     const before = clock.now()
-    await store.sweep({ finishedBefore: before, deadBefore: before, keysBefore: before, limit: 100 })
+    await store.sweep({ finishedBefore: before, deadBefore: before, auditBefore: 0, limit: 100 })
     assert.equal((await store.health()).problem, undefined)
-    assert.deepEqual((await store.enqueue([taskOf(10_000)], NO_LIMITS)).results, [{ kind: 'created' }])
+    assert.deepEqual((await store.enqueue([taskOf(10_000)])).results, [{ kind: 'created' }])
   })
 
   it('refuses what does not fit, and nothing of what came with it', async () => {
     const store = await open({ maxFileBytes: MAX_FILE_BYTES })
     const [small, large, another] = [taskOf(100), taskOf(2_000_000), taskOf(100)]
-    const answers = await Promise.allSettled([small, large, another].map(task => store.enqueue([task], NO_LIMITS)))
+    const answers = await Promise.allSettled([small, large, another].map(task => store.enqueue([task])))
     assert.deepEqual(
       answers.map(({ status }) => status),
       ['fulfilled', 'rejected', 'fulfilled'],
     )
-    assert.notEqual(await store.get(another.taskId), undefined)
-    assert.equal(await store.get(large.taskId), undefined)
-    assert.equal((await store.counters()).tasks.PENDING, 2)
+    assert.deepEqual(
+      (await store.get([large.taskId, another.taskId])).map(({ taskId }) => taskId),
+      [another.taskId],
+    )
+    assert.equal(await pendingIn(store), 2)
   })
 })
 
@@ -141,11 +146,11 @@ describe('a file that is not ours', () => {
     change(path, 'drop table recipe')
   })
 
-  it('is refused when a newer version wrote it', async () => {
+  it('is refused when another version wrote it, with both formats', async () => {
     const directory = temporaryDirectory()
     await (await open({ directory })).close()
     change(join(directory, DATA_FILE), 'pragma user_version = 999')
-    await assert.rejects(open({ directory }), refusedWith('store-unreachable', /newer version \(its format is 999/))
+    await assert.rejects(open({ directory }), refusedWith('store-unreachable', /its format is 999, this one reads 1\)/))
   })
 
   it('is refused when it is in use, and free again after a close', async () => {
@@ -165,16 +170,20 @@ describe('a file that was damaged', () => {
     const directory = temporaryDirectory()
     const store = await open({ directory })
     const tasks = Array.from({ length: 400 }, () => taskOf(1_000))
-    await store.enqueue(tasks, NO_LIMITS)
+    await store.enqueue(tasks)
     await store.close()
     damage(join(directory, DATA_FILE), { from: 300_000, bytes: 40_000 })
     const again = await open({ directory })
-    const answers = await Promise.allSettled(tasks.map(({ taskId }) => again.get(taskId)))
+    const answers = await Promise.allSettled(tasks.map(({ taskId }) => again.get([taskId])))
     const failures = answers.flatMap(answer => (answer.status === 'rejected' ? [answer.reason as unknown] : []))
     assert.ok(failures.length > 0 && failures.length < tasks.length)
     for (const error of failures) refusedWith('store-corrupt', /is damaged .*restore it from a copy/)(error)
   })
 })
+
+async function pendingIn(store: Store): Promise<number> {
+  return (await store.beat({ instance: 'one', largeFrom: { tasks: 9, lanes: 9 } })).waiting.tasks.PENDING
+}
 
 function change(path: string, sql: string): void {
   const database = new DatabaseSync(path)

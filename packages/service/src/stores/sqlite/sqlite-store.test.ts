@@ -1,4 +1,8 @@
-import { describeTaskStore } from '../task-store.conformance.ts'
-import { openTemporarySqliteStore } from './sqlite.test-kit.ts'
+import { describeHistories } from '../exam/histories.test-kit.ts'
+import { describeStore } from '../store.conformance.ts'
+import { openInMemory, openTemporarySqliteStore } from './sqlite.test-kit.ts'
 
-describeTaskStore('sqlite', openTemporarySqliteStore)
+describeStore('sqlite', openTemporarySqliteStore)
+describeStore('memory', openInMemory)
+describeHistories('sqlite', openTemporarySqliteStore)
+describeHistories('memory', openInMemory)

@@ -1,203 +1,245 @@
-import { cursorOf, type Cursor } from '../cursor.ts'
-import { assertFew } from '../recall.ts'
-import type { Page, PageAsk, TaskStore } from '../task-store.ts'
-import type { From, Slice } from './rows/slice.ts'
-import { claimedOf, newRow, settlementRow } from './rows/task-rows.ts'
-import { openStoreThreads, type SqliteStoreOptions } from './threads/store-threads.ts'
+/** The embedded store: the five ports on one SQLite file, or in memory. Writes go to the writer in groups, reads are done here. */
+import { strict as assert } from 'node:assert'
+import { systemClock, type Clock } from '@secondwind/resilience'
+import { cursorOf } from '../cursor.ts'
+import { createStoreClock, uptimeMs, type StoreClock } from '../store-clock.ts'
+import { MOST_RECALLED, StoreUnavailableError } from '../store.ts'
+import type { ClaimAnswer, Hint, Settled, Store, StoreHealth } from '../store.ts'
+import type { ClaimReply } from './claim.ts'
+import { CommitQueue, type CommittedAnswer } from './commit-queue.ts'
+import { Condition } from './condition.ts'
+import type { Connection } from './connection.ts'
+import { endsToTell } from './ends.ts'
+import { errorOf, faultOf } from './faults.ts'
+import { dataPath, openBeside, openInMemory, type FileOptions } from './file.ts'
+import { listReader } from './list.ts'
+import { overviewReader } from './overview.ts'
+import { taskReader } from './read.ts'
+import { recordReader } from './records.ts'
+import { claimedTasksOf, newRow, settlementRow } from './rows.ts'
+import { startCheckpointThread, startWriterThread } from './thread.ts'
+import type { SettledWord } from './settle.ts'
+import type { AnswerOf, AskOf, WriterVerb } from './verbs.ts'
+import { createTurns } from './walk.ts'
+import { createWorker, type Batch, type Committed } from './worker.ts'
+import { createWriter } from './writer.ts'
 
-export type { SqliteStoreOptions } from './threads/store-threads.ts'
+export interface SqliteStoreOptions extends FileOptions, ClockOptions {}
 
-const CURSORS = {
-  queues: cursorOf('queues', 'number'),
-  leases: cursorOf('leases', 'number', 'number'),
-  expire: cursorOf('expire', 'number', 'number'),
-  attempts: cursorOf('attempts', 'number'),
-  list: cursorOf('tasks', 'number'),
-  causes: cursorOf('causes', 'number', 'string'),
-  deadLetters: cursorOf('dead letters', 'number'),
-  replays: cursorOf('replays', 'string'),
-  laneCounters: cursorOf('lanes', 'string'),
-  emptyLanes: cursorOf('empty lanes', 'number'),
-  memories: cursorOf('memories', 'string'),
-  records: cursorOf('records', 'string'),
-  auditTrail: cursorOf('audit', 'number'),
-  callbacks: cursorOf('callbacks', 'string'),
-  policies: cursorOf('policies', 'string'),
-  policyVersions: cursorOf('policy versions', 'number'),
-} as const
+interface ClockOptions {
+  /** The system's unless told. */
+  readonly clock?: Pick<Clock, 'now' | 'monotonic'>
+  /** Time since the machine was started, suspends included. */
+  readonly bootMs?: () => number
+}
 
-/** The embedded store: everything in one directory, nothing else to install. */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<TaskStore> {
-  const threads = await openStoreThreads(options)
-  return {
-    kind: 'sqlite',
-    durability: 'power-loss',
-
-    async enqueue(tasks, limits) {
-      const { now, answer } = await threads.write('enqueue', { tasks: tasks.map(newRow), limits })
-      return { now, results: answer }
-    },
-
-    async beat(instance) {
-      const { now, answer } = await threads.write('beat', instance)
-      return { now, ...answer }
-    },
-    async take(ask) {
-      const { now, answer } = await threads.write('take', ask)
-      return { now, taken: answer }
-    },
-    async give(ask) {
-      const { now, answer } = await threads.write('give', ask)
-      return { now, given: answer }
-    },
-
-    async queues(ask) {
-      const { now, answer } = await threads.write('queues', from(ask, CURSORS.queues))
-      return { now, ...pageOf(answer, CURSORS.queues) }
-    },
-    async leases(ask) {
-      const { now, answer } = await threads.write('leases', from(ask, CURSORS.leases))
-      return { now, ...pageOf(answer, CURSORS.leases) }
-    },
-    async claim(ask) {
-      const { now, answer } = await threads.write('claim', ask)
-      if (answer.kind === 'refused') return { now, kind: 'refused' }
-      return { now, kind: 'claimed', tasks: answer.held.flatMap(claimedOf), heads: answer.heads }
-    },
-    async endedLeases(ask) {
-      const { now, answer } = await threads.write('endedLeases', ask)
-      return { now, tasks: answer.flatMap(claimedOf) }
-    },
-    async leasesOf(ask) {
-      const { now, answer } = await threads.write('leasesOf', ask)
-      return { now, taskIds: answer }
-    },
-    async expire(ask) {
-      const { now, answer } = await threads.write('expire', from(ask, CURSORS.expire))
-      const { expired, next } = answer
-      return { now, expired, ...(next !== null && { nextCursor: CURSORS.expire.write(next) }) }
-    },
-    async recall(ask) {
-      assertFew(ask)
-      const { now, answer } = await threads.write('recall', ask)
-      return { now, recalled: answer }
-    },
-    async remember(ask) {
-      const { now, answer } = await threads.write('remember', ask)
-      return { now, remembered: answer }
-    },
-    memories: async ask => ({
-      now: threads.now(),
-      ...pageOf(await threads.read('memories', from(ask, CURSORS.memories)), CURSORS.memories),
-    }),
-
-    async settle(settlements) {
-      const { now, answer } = await threads.write('settle', settlements.map(settlementRow))
-      return {
-        now,
-        results: answer.map(word => (word === 'lost' ? { kind: 'lost' } : { kind: 'settled', status: word })),
-      }
-    },
-    async release(leases) {
-      const { now, answer } = await threads.write('release', leases)
-      return { now, results: answer }
-    },
-
-    async cancel(taskId, ask) {
-      const { now, answer } = await threads.write('cancel', { ...ask, taskId })
-      return { now, ...answer }
-    },
-    async attemptNow(taskId, ask) {
-      const { now, answer } = await threads.write('attemptNow', { ...ask, taskId })
-      return { now, ...answer }
-    },
-    async replay(ask) {
-      const { now, answer } = await threads.write('replay', ask)
-      return { now, ...answer }
-    },
-    async replayMany(asks, limits) {
-      const { now, answer } = await threads.write('replayMany', { asks, ...(limits && { limits }) })
-      return { now, results: answer }
-    },
-
-    get: async taskId => (await threads.write('get', taskId)).answer,
-    attempts: async ask => pageOf(await threads.read('attempts', from(ask, CURSORS.attempts)), CURSORS.attempts),
-    list: async ask => pageOf(await threads.read('list', from(ask, CURSORS.list)), CURSORS.list),
-    causes: async ask => pageOf(await threads.read('causes', from(ask, CURSORS.causes)), CURSORS.causes),
-    deadLetters: async ask =>
-      pageOf(await threads.read('deadLetters', from(ask, CURSORS.deadLetters)), CURSORS.deadLetters),
-    replays: async ask => pageOf(await threads.read('replays', from(ask, CURSORS.replays)), CURSORS.replays),
-    replayCounts: async replayId => (await threads.write('replayCounts', replayId)).answer,
-    counters: async () => (await threads.write('counters', null)).answer,
-    laneCounters: async ask =>
-      pageOf(await threads.read('laneCounters', from(ask, CURSORS.laneCounters)), CURSORS.laneCounters),
-
-    async putPolicy(ask) {
-      const { now, answer } = await threads.write('putPolicy', ask)
-      return { now, ...answer }
-    },
-    policy: async (name, version) =>
-      (await threads.write('policy', { name, ...(version !== undefined && { version }) })).answer,
-    policies: async ask => pageOf(await threads.read('policies', from(ask, CURSORS.policies)), CURSORS.policies),
-    policyVersions: async ask =>
-      pageOf(await threads.read('policyVersions', from(ask, CURSORS.policyVersions)), CURSORS.policyVersions),
-
-    async callbacks(ask) {
-      const { now, answer } = await threads.write('callbacks', from(ask, CURSORS.callbacks))
-      return { now, ...pageOf(answer, CURSORS.callbacks) }
-    },
-    async strikeCallbacks(ends) {
-      const { now } = await threads.write('strikeCallbacks', ends)
-      return { now }
-    },
-
-    async writeRecord(ask) {
-      const { now, answer } = await threads.write('writeRecord', ask)
-      return { now, ...answer }
-    },
-    record: async name => (await threads.write('record', name)).answer,
-    records: async ask => pageOf(await threads.read('records', from(ask, CURSORS.records)), CURSORS.records),
-    auditTrail: async ask =>
-      pageOf(await threads.read('auditTrail', from(ask, CURSORS.auditTrail)), CURSORS.auditTrail),
-    async sweepAudit(ask) {
-      const { now, answer } = await threads.write('sweepAudit', ask)
-      return { now, swept: answer }
-    },
-
-    async forgetReplay(replayId) {
-      const { now } = await threads.write('forgetReplay', replayId)
-      return { now }
-    },
-    async putBody(ask) {
-      const { now, answer } = await threads.write('putBody', ask)
-      return { now, ...answer }
-    },
-    body: async name => (await threads.write('body', name)).answer,
-    async sweepBodies(ask) {
-      const { now, answer } = await threads.write('sweepBodies', ask)
-      return { now, locations: answer }
-    },
-    keptLocations: async locations => (await threads.write('keptLocations', locations)).answer,
-
-    async sweep(ask) {
-      const { now, answer } = await threads.write('sweep', ask)
-      return { now, swept: answer }
-    },
-    async sweepLanes(ask) {
-      const { now, answer } = await threads.write('sweepLanes', from(ask, CURSORS.emptyLanes))
-      const { items, ...rest } = pageOf(answer, CURSORS.emptyLanes)
-      return { now, lanes: items, ...rest }
-    },
-    health: () => threads.health(),
-    onHint: listener => threads.onHint(listener),
-    close: () => threads.close(),
+/** Everything in one directory, nothing else to install. */
+export async function openSqliteStore({ directory, maxFileBytes, ...options }: SqliteStoreOptions): Promise<Store> {
+  const thread = await startWriterThread({ directory, ...(maxFileBytes !== undefined && { maxFileBytes }) })
+  let closeOthers = (): Promise<void> => Promise.resolve()
+  try {
+    const reader = openBeside(directory, { readOnly: true })
+    const time = storeClockOf(options, thread.lastWrittenAt)
+    const condition = new Condition(thread.files, () => time.now())
+    const checkpoints = startCheckpointThread(directory, fault => condition.failed(fault))
+    closeOthers = async () => {
+      await checkpoints.close()
+      reader.close()
+    }
+    const close = async (): Promise<void> => {
+      await closeOthers()
+      // The writer last: as the last connection it moves the log into the file.
+      await thread.close()
+    }
+    const { store, ask } = storeOn({
+      kind: 'sqlite',
+      path: dataPath(directory),
+      commit: batch => thread.commit(batch),
+      reader,
+      time,
+      condition,
+      close,
+    })
+    await ask('endLeases', null)
+    return store
+  } catch (error) {
+    await closeOthers()
+    await thread.close()
+    throw error
   }
 }
 
-function from<Ask extends PageAsk, Place>({ cursor, ...ask }: Ask, list: Cursor<Place>): From<Ask, Place> {
-  return { ...ask, ...(cursor !== undefined && { from: list.read(cursor) }) }
+/** The same store without a file and without a thread: all is gone when it is closed. */
+export function openMemoryStore(options: ClockOptions = {}): Store {
+  const connection = openInMemory()
+  const run = createWorker(createWriter(connection), ':memory:')
+  return storeOn({
+    kind: 'memory',
+    path: ':memory:',
+    commit: async batch => run(batch),
+    reader: connection,
+    time: storeClockOf(options),
+    close: async () => connection.close(),
+  }).store
 }
 
-function pageOf<Item, Place>({ items, next }: Slice<Item, Place>, list: Cursor<Place>): Page<Item> {
-  return { items, ...(next !== null && { nextCursor: list.write(next) }) }
+function storeClockOf({ clock = systemClock, bootMs }: ClockOptions, lastWrittenAt?: number): StoreClock {
+  const ticks = bootMs ?? (clock === systemClock ? uptimeMs : undefined)
+  return createStoreClock({
+    clock,
+    ...(ticks && { bootMs: ticks }),
+    ...(lastWrittenAt !== undefined && { lastWrittenAt }),
+  })
+}
+
+interface Parts {
+  readonly kind: 'sqlite' | 'memory'
+  readonly path: string
+  readonly commit: (batch: Batch) => Promise<Committed>
+  /** Sees all that was committed. */
+  readonly reader: Connection
+  readonly time: StoreClock
+  /** Absent where there is no file. */
+  readonly condition?: Condition
+  readonly close: () => Promise<void>
+}
+
+const EXPIRE = cursorOf('expire', 'number', 'number')
+
+interface OpenedStore {
+  readonly store: Store
+  readonly ask: <V extends WriterVerb>(verb: V, ask: AskOf<V>) => Promise<CommittedAnswer<V>>
+}
+
+function storeOn({ kind, path, commit, reader, time, condition, close }: Parts): OpenedStore {
+  const listeners = new Set<(hint: Hint) => void>()
+  const queue = new CommitQueue({
+    commit,
+    now: () => time.now(),
+    isInMemory: kind === 'memory',
+    onHint: hint => listeners.forEach(listener => listener(hint)),
+    onWrite: fault => (fault === undefined ? condition?.wrote() : condition?.failed(fault)),
+  })
+  const turns = createTurns()
+  const [tasks, records, ends] = [taskReader(reader), recordReader(reader), endsToTell(reader)]
+  const [list, overview] = [listReader(reader, turns), overviewReader(reader, turns)]
+  let closing: Promise<void> | undefined
+
+  const refuseIfClosed = (): void => {
+    if (closing !== undefined) throw new StoreUnavailableError('store-closed', 'the store was closed')
+  }
+  const ask: OpenedStore['ask'] = async (verb, asked) => {
+    refuseIfClosed()
+    condition?.refuse(verb, asked)
+    return queue.ask(verb, asked)
+  }
+  const read = async <Value>(act: () => Value): Promise<Awaited<Value>> => {
+    refuseIfClosed()
+    try {
+      return await act()
+    } catch (error) {
+      const fault = faultOf(error, path)
+      if (fault === undefined) throw error
+      condition?.couldNotRead(errorOf(fault))
+      throw errorOf(fault)
+    }
+  }
+  const closeAll = async (): Promise<void> => {
+    await queue.drained()
+    await close()
+  }
+
+  /** Asks the writer, and answers with the store's time and a name for the answer. */
+  const write = async <V extends WriterVerb, Named>(
+    verb: V,
+    asked: AskOf<V>,
+    name: (answer: AnswerOf<V>, now: number) => Named,
+  ): Promise<{ readonly now: number } & Named> => {
+    const { now, answer } = await ask(verb, asked)
+    return { now, ...name(answer, now) }
+  }
+
+  const store: Store = {
+    kind,
+    durability: kind === 'sqlite' ? 'power-loss' : 'none',
+
+    enqueue: newTasks => write('enqueue', newTasks.map(newRow), results => ({ results })),
+    get: taskIds => read(() => tasks.get(taskIds)),
+    queues: page => read(() => ({ now: time.now(), ...tasks.queues(page) })),
+    leases: page => read(() => ({ now: time.now(), ...tasks.leases(page, time.now()) })),
+    claim: claims =>
+      write('claim', claims, (replies, now) => ({ answers: replies.map(reply => claimAnswerOf(reply, now)) })),
+    settle: ends => write('settle', ends.map(settlementRow), words => ({ results: words.map(settledOf) })),
+    expire: ({ cursor, ...asked }) => {
+      const from = cursor === undefined ? ([-1, 0] as const) : EXPIRE.read(cursor)
+      return write('expire', { ...asked, from }, ({ expired, next }) => ({
+        expired,
+        ...(next !== null && { nextCursor: EXPIRE.write([...next]) }),
+      }))
+    },
+    async recall(asked) {
+      assert(
+        asked.tasks.length <= MOST_RECALLED,
+        `a recall names ${asked.tasks.length} tasks, and may name ${MOST_RECALLED}`,
+      )
+      return write('recall', asked, recalled => ({ recalled }))
+    },
+    cancel: (taskId, change) => write('cancel', { taskId, ...change }, changed => changed),
+    attemptNow: (taskId, change) => write('attemptNow', { taskId, ...change }, changed => changed),
+    replay: (asks, change) => write('replay', { asks, ...change }, results => ({ results })),
+    endsToTell: asked => read(() => ({ now: time.now(), ...ends(asked) })),
+    endsTold: told => write('endsTold', told, () => ({})),
+
+    beat: asked => write('beat', asked, fleet => fleet),
+    take: asked => write('take', asked, taken => ({ taken })),
+    give: asked => write('give', asked, given => ({ given })),
+    remember: asked => write('remember', asked, remembered => ({ remembered })),
+    memories: page => read(() => ({ now: time.now(), ...tasks.memories(page) })),
+    onHint(listener) {
+      // Wrapped, so that a listener that listens twice is told twice and can leave once.
+      const own = (hint: Hint): void => listener(hint)
+      listeners.add(own)
+      return () => void listeners.delete(own)
+    },
+
+    write: (writes, audit) => write('write', { writes, ...(audit && { audit }) }, written => written),
+    record: name => read(() => records.record(name)),
+    records: page => read(() => records.records(page)),
+    audit: page => read(() => records.audit(page)),
+
+    list: page => read(() => list(page)),
+    attempts: page => read(() => overview.attempts(page)),
+    causes: page => read(() => overview.causes(page)),
+    lanes: page => read(() => overview.lanes(page)),
+    replayCounts: replayIds => read(() => overview.replayCounts(replayIds)),
+    sweep: asked => write('sweep', asked, swept => ({ swept })),
+
+    putBody: body => write('putBody', body, put => put),
+    async bodies(names, neededUntil) {
+      return (await ask('bodies', { names, ...(neededUntil !== undefined && { neededUntil }) })).answer
+    },
+    sweepBodies: asked => write('sweepBodies', asked, locations => ({ locations })),
+
+    async health(): Promise<StoreHealth> {
+      refuseIfClosed()
+      condition?.look()
+      // What failed is tried again, so that the problem ends when it does and not with the next task.
+      if (condition?.mayPass) await ask('probe', null).catch(() => undefined)
+      return { now: time.now(), clockSkewMs: time.skewMs(), ...condition?.problem }
+    },
+    close() {
+      closing ??= closeAll()
+      return closing
+    },
+  }
+  return { store, ask }
+}
+
+function claimAnswerOf(reply: ClaimReply, now: number): ClaimAnswer {
+  if (reply === null) return { kind: 'refused' }
+  return { kind: 'claimed', tasks: reply.claimed.flatMap(rows => claimedTasksOf(rows, now)), heads: reply.heads }
+}
+
+function settledOf(word: SettledWord): Settled {
+  return word === 'lost' ? { kind: 'lost' } : { kind: 'settled', status: word }
 }

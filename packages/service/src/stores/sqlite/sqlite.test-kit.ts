@@ -2,14 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { OpenedStore, StoreOptions } from '../task-store.conformance.ts'
-import { openSqliteStore } from './sqlite-store.ts'
+import type { OpenedStore, StoreOptions } from '../exam/exam.test-kit.ts'
+import { openMemoryStore, openSqliteStore } from './sqlite-store.ts'
 
 // Each store starts threads, and each thread would read its modules from sources anew.
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'secondwind-compiled')
-
-/** So few that every exam files some. */
-const FILED_TOGETHER = 3
 
 /** A directory that is gone after the test. */
 export function temporaryDirectory(): string {
@@ -23,15 +20,18 @@ export function openTemporarySqliteStore(options: StoreOptions): Promise<OpenedS
   return openIn(temporaryDirectory(), options)
 }
 
-/** What is in the directory, or an empty store. */
+/** The store in the directory, or an empty one. */
 export async function openIn(directory: string, { clock }: StoreOptions): Promise<OpenedStore> {
-  const store = await openSqliteStore({ directory, clock, filedTogether: FILED_TOGETHER })
+  const store = await openSqliteStore({ directory, clock })
   return {
     store,
-    isShared: true,
     async reopen(next) {
       await store.close()
       return openIn(directory, next)
     },
   }
+}
+
+export function openInMemory({ clock }: StoreOptions): Promise<OpenedStore> {
+  return Promise.resolve({ store: openMemoryStore({ clock }) })
 }
