@@ -2,12 +2,12 @@
  * Group commit. Calls that came since the last batch are in the next one: one transaction, one wait for the disk. A second batch
  * waits at the worker while the first is written, so that the worker never waits for the event loop.
  */
+import { strict as assert } from 'node:assert'
 import { nextTurn } from '@secondwind/resilience'
 import { laneOf } from '../../task/lane.ts'
 import { VERBS, type Hint, type Line } from '../store.ts'
 import { errorOf, type Fault } from './faults.ts'
 import type { NewRow } from './rows.ts'
-import { TenantTurns } from './tenant-turns.ts'
 import type { AnswerOf, AskOf, WriterVerb } from './verbs.ts'
 import type { Batch, Call, Committed, Outcome } from './worker.ts'
 
@@ -136,4 +136,45 @@ function lineOf(verb: WriterVerb): Line {
 /** All tasks of one call are one tenant's, but for callbacks, which are few. */
 function tenantOf([first]: readonly NewRow[]): string {
   return first === undefined ? '' : laneOf(first.task[1]).tenant
+}
+
+// ---------------------------------------------------------------- turns of tenants
+
+/** How much of what waits goes together. */
+export interface Most {
+  readonly calls: number
+  /** Of all calls; one that has more goes alone. */
+  readonly rows: number
+}
+
+/**
+ * Calls that wait, in turns: one call of each tenant, then the next of each. A tenant waits for at most one call of every other
+ * tenant, however many those have.
+ */
+export class TenantTurns<Call extends { readonly rows: number }> {
+  /** In the order of the next turns. */
+  readonly #callsOf = new Map<string, Call[]>()
+
+  add(tenant: string, call: Call): void {
+    const calls = this.#callsOf.get(tenant)
+    if (calls === undefined) this.#callsOf.set(tenant, [call])
+    else calls.push(call)
+  }
+
+  take(most: Most): Call[] {
+    const taken: Call[] = []
+    let rows = 0
+    for (const [tenant, calls] of this.#callsOf) {
+      const [call] = calls
+      assert(call !== undefined, 'a tenant without a call has no turn')
+      rows += call.rows
+      if (taken.length === most.calls || (taken.length > 0 && rows > most.rows)) break
+      taken.push(call)
+      // Set anew, its next turn comes after those of all others; the loop meets it there.
+      calls.shift()
+      this.#callsOf.delete(tenant)
+      if (calls.length > 0) this.#callsOf.set(tenant, calls)
+    }
+    return taken
+  }
 }

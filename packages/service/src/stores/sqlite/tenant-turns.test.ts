@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { TenantTurns } from './tenant-turns.ts'
+import { TenantTurns } from './commit-queue.ts'
 
 interface Named {
   readonly name: string

@@ -1,5 +1,5 @@
 /** What the writer can be asked for, and what it answers: plain data, for it crosses between threads. */
-import type { EndName, Enqueued, Recall, Sweep } from '../store.ts'
+import type { Claim, EndName, Enqueued, Recall, Sweep, Written } from '../store.ts'
 import { bodyVerbs, type BodyVerbs } from './bodies.ts'
 import { claimVerb, type ClaimReply } from './claim.ts'
 import { endsToldVerb } from './ends.ts'
@@ -10,8 +10,6 @@ import { createAuditLog, writeVerb, type WriteAsk } from './records.ts'
 import type { NewRow, SettlementRow } from './rows.ts'
 import { settleVerb, type SettledWord } from './settle.ts'
 import { sweepVerb } from './sweep.ts'
-import type { Written } from '../store.ts'
-import type { Claim } from '../store.ts'
 import type { Writer } from './writer.ts'
 
 export interface WriterVerbs extends FleetVerbs, OperateVerbs, BodyVerbs {

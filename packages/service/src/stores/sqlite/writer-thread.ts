@@ -1,8 +1,7 @@
 /** The thread that writes: it opens the directory, says when the last instant was written, and commits batch after batch. */
 import { strict as assert } from 'node:assert'
 import { parentPort, workerData } from 'node:worker_threads'
-import { openFile, type FileOptions, type OpenedFile } from './file.ts'
-import { numberOf } from './file.ts'
+import { numberOf, openFile, type FileOptions } from './file.ts'
 import { createWorker, failureOf, type Batch, type Committed } from './worker.ts'
 import type { Opened } from './thread.ts'
 import { createWriter } from './writer.ts'
@@ -26,7 +25,7 @@ function serve({ connection, path, files, close }: ReturnType<typeof openFile>):
   say({ kind: 'opened', files, lastWrittenAt: numberOf(connection, 'select last_at from store') })
 }
 
-let opened: (OpenedFile & ReturnType<typeof openFile>) | undefined
+let opened: ReturnType<typeof openFile> | undefined
 try {
   opened = openFile({ directory, ...limits })
   serve(opened)
