@@ -14,7 +14,17 @@ import { NoIndexError, type ListedTask, type Page, type TaskFilter, type TasksPa
 import { whereAll, type Connection } from './connection.ts'
 import { keyHashOf } from './enqueue.ts'
 import { wholeTasks } from './rows.ts'
-import { merged, startOf, walkOf, type Direction, type Place, type Turns, type Walk, IN_ONE_TURN } from './walk.ts'
+import {
+  isBefore,
+  merged,
+  startOf,
+  walkOf,
+  type Direction,
+  type Place,
+  type Turns,
+  type Walk,
+  IN_ONE_TURN,
+} from './walk.ts'
 
 /** Names the last task and its instant, and so tells nothing of the tasks of others. */
 const TASKS = cursorOf('tasks', 'number', 'string')
@@ -53,8 +63,10 @@ export function listReader(connection: Connection, turn: Turns): ListTasks {
       }
       if (next.length < IN_ONE_TURN) return { items }
     }
-    // The last task that was looked at may be another tenant's: the cursor names its millisecond alone.
-    return { items, nextCursor: direction === 'ascending' ? places.write(place) : places.writeAbout(place) }
+    // The last task that was looked at may be another tenant's: the cursor names its millisecond alone, if that leads on.
+    const about = places.writeAbout(place)
+    const leadsOn = direction === 'descending' && isBefore(lastShown, places.read(about, direction), direction)
+    return { items, nextCursor: leadsOn ? about : places.write(place) }
   }
 }
 

@@ -42,7 +42,7 @@ export function walkOf(places: readonly Place[], direction: Direction): Walk {
   }
 }
 
-function isBefore([at, seq]: Place, [otherAt, otherSeq]: Place, direction: Direction): boolean {
+export function isBefore([at, seq]: Place, [otherAt, otherSeq]: Place, direction: Direction): boolean {
   const difference = at - otherAt || seq - otherSeq
   return direction === 'ascending' ? difference < 0 : difference > 0
 }
