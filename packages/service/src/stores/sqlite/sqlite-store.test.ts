@@ -4,5 +4,6 @@ import { openInMemory, openTemporarySqliteStore } from './sqlite.test-kit.ts'
 
 describeStore('sqlite', openTemporarySqliteStore)
 describeStore('memory', openInMemory)
-describeHistories('sqlite', openTemporarySqliteStore)
+// Each opens a file and a thread; those in memory run the same verbs.
+describeHistories('sqlite', openTemporarySqliteStore, { runs: 20 })
 describeHistories('memory', openInMemory)

@@ -17,7 +17,7 @@ import { overviewReader } from './overview.ts'
 import { taskReader } from './read.ts'
 import { recordReader } from './records.ts'
 import { claimedTasksOf, newRow, settlementRow } from './rows.ts'
-import { startCheckpointThread, startWriterThread } from './thread.ts'
+import { startCheckpointThread, startWriterThread, type CheckpointThread } from './thread.ts'
 import type { SettledWord } from './settle.ts'
 import type { AnswerOf, AskOf, WriterVerb } from './verbs.ts'
 import { createTurns } from './walk.ts'
@@ -41,9 +41,15 @@ export async function openSqliteStore({ directory, maxFileBytes, ...options }: S
     const reader = openBeside(directory, { readOnly: true })
     const time = storeClockOf(options, thread.lastWrittenAt)
     const condition = new Condition(thread.files, () => time.now())
-    const checkpoints = startCheckpointThread(directory, fault => condition.failed(fault))
+    let commits = 0
+    let checkpoints: CheckpointThread | undefined
+    const onCommit = (): void => {
+      // A log that is long enough to be moved has had as many commits, and a short life needs no second thread.
+      if (++commits === COMMITS_BEFORE_CHECKPOINTS)
+        checkpoints = startCheckpointThread(directory, fault => condition.failed(fault))
+    }
     closeOthers = async () => {
-      await checkpoints.close()
+      await checkpoints?.close()
       reader.close()
     }
     const close = async (): Promise<void> => {
@@ -58,6 +64,7 @@ export async function openSqliteStore({ directory, maxFileBytes, ...options }: S
       reader,
       time,
       condition,
+      onCommit,
       close,
     })
     await ask('endLeases', null)
@@ -101,8 +108,11 @@ interface Parts {
   readonly time: StoreClock
   /** Absent where there is no file. */
   readonly condition?: Condition
+  readonly onCommit?: () => void
   readonly close: () => Promise<void>
 }
+
+const COMMITS_BEFORE_CHECKPOINTS = 100
 
 const EXPIRE = cursorOf('expire', 'number', 'number')
 
@@ -111,14 +121,18 @@ interface OpenedStore {
   readonly ask: <V extends WriterVerb>(verb: V, ask: AskOf<V>) => Promise<CommittedAnswer<V>>
 }
 
-function storeOn({ kind, path, commit, reader, time, condition, close }: Parts): OpenedStore {
+function storeOn({ kind, path, commit, reader, time, condition, onCommit, close }: Parts): OpenedStore {
   const listeners = new Set<(hint: Hint) => void>()
   const queue = new CommitQueue({
     commit,
     now: () => time.now(),
     isInMemory: kind === 'memory',
     onHint: hint => listeners.forEach(listener => listener(hint)),
-    onWrite: fault => (fault === undefined ? condition?.wrote() : condition?.failed(fault)),
+    onWrite(fault) {
+      if (fault !== undefined) return condition?.failed(fault)
+      condition?.wrote()
+      onCommit?.()
+    },
   })
   const turns = createTurns()
   const [tasks, records, ends] = [taskReader(reader), recordReader(reader), endsToTell(reader)]
