@@ -1,7 +1,6 @@
-import ipaddr from 'ipaddr.js'
 import { isIP } from 'node:net'
 import { withoutLastDot } from '../host-name.ts'
-import { isWithin } from './addresses.ts'
+import ipaddr from 'ipaddr.js'
 
 /** What an operator allows though it is inside: a name, whatever it resolves to, or a network, whatever leads there. */
 export type AllowRule =
@@ -80,4 +79,12 @@ function ruleOf(spelled: string): AllowRule {
   if (isIP(literal) === 0) return { kind: 'host', host: withoutLastDot(spelled) }
   const address = ipaddr.process(literal)
   return { kind: 'network', network: `${address.toString()}/${address.kind() === 'ipv4' ? 32 : 128}` }
+}
+
+/** Whether an address is in a network, which is written as CIDR. An IPv4 address written as IPv6 is the IPv4 address. */
+export function isWithin(address: string, network: string): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.process(address)
+  const [base, bits] = ipaddr.parseCIDR(network)
+  return parsed.kind() === base.kind() && parsed.match(base, bits)
 }

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net'
 import { TargetError } from './failures.ts'
-import { END_OF_HEAD, mayBecomeInterim, passInterim } from './interim.ts'
 
 /** More than any server has to say before its answer; whoever goes on has none. */
 const MOST_INTERIM = 16
@@ -96,4 +95,46 @@ class Beginning {
     // Its end may come in pieces.
     this.#held = this.isOver ? NOTHING : known.subarray(1 - END_OF_HEAD.length)
   }
+}
+
+/** Every interim answer begins so; but after `101` another protocol is spoken, and that one is for undici to refuse. */
+const HEAD = Buffer.from('HTTP/1.1 1')
+const UPGRADE = Buffer.from('HTTP/1.1 101')
+
+/** Behind the headers of any answer. */
+const END_OF_HEAD: Buffer = Buffer.from('\r\n\r\n')
+
+/** As of any head of an answer: what is longer is for undici to refuse, too. */
+const LONGEST_HEAD_BYTES = 16_384
+
+/**
+ * What follows the interim answers at the start of these bytes, and how many there were.
+ *
+ * RFC 9110 §15.2: interim answers may come before the final answer, even if the client did not ask for them. Some gateways
+ * send `100 Continue` after every POST, and undici closes the connection when it reads that. So they are removed before
+ * undici reads. They are only looked for where an answer begins: in the middle of a body such bytes belong to the body.
+ */
+function passInterim(bytes: Buffer): { readonly rest: Buffer; readonly passed: number } {
+  let rest = bytes
+  let passed = 0
+  while (rest.length >= UPGRADE.length && beginsWith(rest, HEAD) && !beginsWith(rest, UPGRADE)) {
+    const end = rest.indexOf(END_OF_HEAD)
+    if (end < 0) break
+    rest = rest.subarray(end + END_OF_HEAD.length)
+    passed++
+  }
+  return { rest, passed }
+}
+
+/** Nothing at all, or the first bytes of one whose end is still to come. */
+function mayBecomeInterim(bytes: Buffer): boolean {
+  if (bytes.length >= LONGEST_HEAD_BYTES || beginsWith(bytes, UPGRADE)) return false
+  if (bytes.length >= HEAD.length) return beginsWith(bytes, HEAD)
+  return beginsWith(bytes, HEAD.subarray(0, bytes.length))
+}
+
+/** The last byte tells most answers from interim ones, and is looked at for less than it takes to compare them all. */
+function beginsWith(bytes: Buffer, head: Buffer): boolean {
+  const last = head.length - 1
+  return bytes.length > last && bytes[last] === head[last] && head.compare(bytes, 0, head.length) === 0
 }

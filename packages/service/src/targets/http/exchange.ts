@@ -1,10 +1,9 @@
 import { NOT_ARMED, type Alarm, type Clock } from '@secondwind/resilience'
 import { errors, type Dispatcher } from 'undici'
 import type { Delivery, Sending, TargetAnswer } from '../target.ts'
-import { Capture, type ResponseHeaders } from './capture.ts'
+import { Blotter, Capture, type ResponseHeaders } from './answer.ts'
 import type { Connection } from './connection.ts'
 import { answerless, cutOff, TargetError, type Failed, type NotTried } from './failures.ts'
-import { Blotter } from './redact.ts'
 
 type Controller = Dispatcher.DispatchController
 

@@ -1,8 +1,8 @@
 import { Connection, type ConnectionOwner } from './connection.ts'
-import type { Opening } from './connector.ts'
+import { createConnector, type Opening } from './connector.ts'
 import type { Exchange, Line } from './exchange.ts'
 import { TargetError } from './failures.ts'
-import type { Resters, SocketRoom } from './socket-room.ts'
+import type { Guard } from '../guard.ts'
 
 export interface OriginOptions {
   readonly name: string
@@ -112,4 +112,115 @@ export class Origin implements Line, ConnectionOwner, Resters {
     if (at >= 0) this.#resting.splice(at, 1)
     this.#options.room.leave()
   }
+}
+
+export interface OriginsOptions {
+  readonly guard: Guard
+  readonly connectTimeoutMs: number
+  readonly ca?: readonly string[]
+  readonly mostAnswerBytes: number
+  /** Connections to one origin. */
+  readonly connections: number
+  /** Sockets to all of them; beyond it those that rest are closed. */
+  readonly sockets: number
+}
+
+/** Connections by origin. An origin without any is forgotten; so what is kept is what was used a moment ago. */
+export class Origins {
+  readonly #options: OriginsOptions
+  readonly #origins = new Map<string, Origin>()
+  readonly #room: SocketRoom
+  #isClosed = false
+
+  constructor(options: OriginsOptions) {
+    this.#options = options
+    this.#room = new SocketRoom(options.sockets, () => this.#origins.values())
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  of({ origin: name, port }: { readonly origin: string; readonly port: number }): Origin {
+    const known = this.#origins.get(name)
+    if (known !== undefined) return known
+    const origin = new Origin({
+      name,
+      opening: createConnector({ ...this.#options, port }),
+      connections: this.#options.connections,
+      room: this.#room,
+      onUnused: () => this.#origins.delete(name),
+    })
+    this.#origins.set(name, origin)
+    return origin
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const origins = [...this.#origins.values()]
+    this.#origins.clear()
+    await Promise.all(origins.map(origin => origin.close()))
+  }
+}
+
+/** Connections to one origin, as far as others need their room. */
+export interface Resters {
+  /** How many connections rest. */
+  readonly resting: number
+  /** The rest that has lasted longest; only asked for where one does. */
+  readonly longestRest: number
+  /** Closes that one. */
+  closeLongestRest(): void
+}
+
+/**
+ * How many sockets there are, to all origins together, with requests and without. Whoever has a request gets one. If there
+ * are too many then, those that rest are closed: of the origin that has most of them, so that whoever calls many times at
+ * once makes room before all others; and the one that has rested longest.
+ *
+ * All origins are looked at for that. They are no more than sockets, and to open one costs more.
+ */
+export class SocketRoom {
+  readonly #most: number
+  readonly #origins: () => Iterable<Resters>
+  #taken = 0
+  #rests = 0
+
+  constructor(most: number, origins: () => Iterable<Resters>) {
+    this.#most = most
+    this.#origins = origins
+  }
+
+  /** A socket is about to be opened. */
+  take(): void {
+    this.#taken++
+    this.#tidy()
+  }
+
+  /** One is closed. */
+  leave(): void {
+    this.#taken--
+  }
+
+  /** One rests from now on; `file` puts it where it is found, with the number of its rest. */
+  rest(file: (restNumber: number) => void): void {
+    file(++this.#rests)
+    this.#tidy()
+  }
+
+  #tidy(): void {
+    if (this.#taken > this.#most) mostAtRest(this.#origins())?.closeLongestRest()
+  }
+}
+
+function mostAtRest(origins: Iterable<Resters>): Resters | undefined {
+  let found: Resters | undefined
+  for (const origin of origins)
+    if (origin.resting > 0 && (found === undefined || isBefore(origin, found))) found = origin
+  return found
+}
+
+function isBefore(one: Resters, other: Resters): boolean {
+  if (one.resting !== other.resting) return one.resting > other.resting
+  return one.longestRest < other.longestRest
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { SocketRoom, type Resters } from './socket-room.ts'
+import { type Resters, SocketRoom } from './origin.ts'
 
 /** A room of so many sockets, and origins in it that are known by name. */
 function roomOf(most: number) {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
+import fc from 'fast-check'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import fc from 'fast-check'
 import { describe, it, onTestFinished } from 'vitest'
-import manifest from '../../../package.json' with { type: 'json' }
 import { answer, localTarget, rawServer, send, type SendOptions } from './wire.test-kit.ts'
+
+import manifest from '../../../package.json' with { type: 'json' }
 
 /** What one request looks like to the server: the head line by line, and the body. */
 async function sent(options: SendOptions, path = '/'): Promise<{ lines: string[]; body: Buffer; host: string }> {

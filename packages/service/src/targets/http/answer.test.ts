@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { Blotter } from './redact.ts'
+import { Blotter } from './answer.ts'
 
 const MARK = '[redacted]'
 /** Few letters, so that secrets overlap, repeat and hold one another. */
