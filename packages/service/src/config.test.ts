@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, onTestFinished } from 'vitest'
-import { newKeyText, writeKey } from './access/key-text.ts'
+import { newKeyText, writeKey } from './access/key-ring.ts'
 import { DEFAULT_CONFIG, readConfig } from './config.ts'
 import { isLoopback } from './loopback.ts'
 

@@ -5,7 +5,7 @@
 import { check } from '@secondwind/resilience/rules'
 import type { Problem } from '@secondwind/resilience'
 import { readFileSync } from 'node:fs'
-import { readKey } from './access/key-text.ts'
+import { readKey } from './access/key-ring.ts'
 import { DEFAULT_LIMITS } from './routes/context.ts'
 import { wrongAllowTargets } from './targets/allow-target.ts'
 

@@ -6,8 +6,7 @@ import { openMemoryStore } from '../stores/sqlite/sqlite-store.ts'
 import { EVERY_TENANT } from '../task/lane.ts'
 import { SCOPES, type Scope } from './caller.ts'
 import type { KeyDocument } from './documents.ts'
-import { KeyRing } from './key-ring.ts'
-import { hashOf, newKeyText, readKey, writeKey } from './key-text.ts'
+import { hashOf, KeyRing, newKeyText, readKey, writeKey } from './key-ring.ts'
 
 const LINE = { tenant: 'acme', actor: 'local', action: 'key.revoke', subject: 'a key' }
 

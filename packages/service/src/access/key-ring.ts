@@ -12,8 +12,8 @@ import { Rereading } from '../stores/rereading.ts'
 import { documentOf, type AuditLine, type RecordStore, type RecordWrite, type StoredRecord } from '../stores/store.ts'
 import { EVERY_TENANT } from '../task/lane.ts'
 import { ADMIN_CALLER, DEFAULT_TENANT, scopesOf, type Caller } from './caller.ts'
-import type { KeyDocument } from './documents.ts'
-import { hashOf, isSameHash, readKey } from './key-text.ts'
+import type { KeyDocument, SecretDocument, SigningSecret } from './documents.ts'
+import { hash, timingSafeEqual } from 'node:crypto'
 
 interface KeyRingOptions {
   readonly store: Pick<RecordStore, 'records' | 'write'>
@@ -125,4 +125,86 @@ function keyOf(record: StoredRecord): KnownKey {
       scopes: scopesOf(key.scopes),
     },
   }
+}
+
+/** A key as its owner has it: `swk_`, its id, and what only the owner knows. */
+export interface KeyText {
+  readonly keyId: string
+  readonly secret: string
+}
+
+/** Scanners of leaked secrets go by such a beginning. */
+const KEY = /^swk_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/
+
+const KEY_ID_BYTES = 8
+const KEY_SECRET_BYTES = 32
+
+export function newKeyText(randomBytes: (length: number) => Buffer): KeyText {
+  return {
+    keyId: randomBytes(KEY_ID_BYTES).toString('hex'),
+    secret: randomBytes(KEY_SECRET_BYTES).toString('base64url'),
+  }
+}
+
+export function writeKey({ keyId, secret }: KeyText): string {
+  return `swk_${keyId}_${secret}`
+}
+
+export function readKey(text: string): KeyText | undefined {
+  const [, keyId, secret] = KEY.exec(text) ?? []
+  return keyId === undefined || secret === undefined ? undefined : { keyId, secret }
+}
+
+/** The service keeps only this of a secret. It has 256 random bits, so that a plain hash is slow enough to hide it. */
+export function hashOf(secret: string): string {
+  return hash('sha256', secret)
+}
+
+/** Takes equally long for every secret, whatever its length. */
+function isSameHash(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}
+
+/** The secrets that deliveries are signed with, at hand: a destination's own before its tenant's. */
+export class SigningSecrets {
+  readonly #store: Pick<RecordStore, 'records'>
+  readonly #now: () => number
+  #secrets: ReadonlyMap<string, readonly SigningSecret[]> = new Map()
+  readonly #reading = new Rereading(() => this.#readAll())
+
+  constructor(store: Pick<RecordStore, 'records'>, now: () => number) {
+    this.#store = store
+    this.#now = now
+  }
+
+  load(): Promise<void> {
+    return this.#reading.anew()
+  }
+
+  /** All that are in use: two during a rotation, so that a receiver may change over in its own time. */
+  of(tenant: string, destination: string): readonly string[] {
+    if (this.#secrets.size === 0) return NONE
+    const known = this.#secrets.get(placeOf(tenant, destination)) ?? this.#secrets.get(placeOf(tenant, ''))
+    if (known === undefined) return NONE
+    const now = this.#now()
+    return known.flatMap(({ secret, until = Infinity }) => (now < until ? secret : []))
+  }
+
+  async #readAll(): Promise<void> {
+    const records = await everyRecord(this.#store, 'secret')
+    this.#secrets = new Map(
+      records.map(record => {
+        const { destination = '', secrets } = documentOf<SecretDocument>(record)
+        return [placeOf(record.tenant, destination), secrets]
+      }),
+    )
+  }
+}
+
+const NONE: readonly string[] = []
+
+/** The destination is empty for the tenant as a whole. No tenant's name holds a space. */
+function placeOf(tenant: string, destination: string): string {
+  return `${tenant} ${destination}`
 }

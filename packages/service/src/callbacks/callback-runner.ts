@@ -4,7 +4,7 @@
  */
 import type { Clock, Random } from '@secondwind/resilience'
 import type { Backlog } from '../intake/backlog.ts'
-import { newTaskId } from '../new-task-id.ts'
+import { newTaskId } from '../task/lane.ts'
 import type { PolicyBook } from '../policies/policy-book.ts'
 import type { QueueStore } from '../stores/store.ts'
 import { accept, type NewTask, type PolicyInForce } from '../task/accept.ts'

@@ -4,8 +4,8 @@ import type { DispatchPorts } from './ports.ts'
 import type { ServedLane } from './served-lane.ts'
 import type { Settling } from './settling.ts'
 import type { Steering } from './steering.ts'
-import type { Mark } from './store-time.ts'
-import type { UnderWay } from './under-way.ts'
+import type { Mark } from './store-calls.ts'
+import type { UnderWay } from './claims.ts'
 
 /** What an attempt needs of its surroundings. */
 export interface AttemptSetting {

@@ -10,7 +10,16 @@ import { NOT_ARMED, type Alarm, type Outcome, type RetryPolicy } from '@secondwi
 import { lane as lanes, laneRecall } from '@secondwind/resilience/rules'
 import type { Sending, TargetAnswer } from '../targets/target.ts'
 import { controlOn, passesPauses } from '../task/orders.ts'
-import { abandon, expire, putBack, settle, type AttemptResult, type Settlement } from '../task/settle.ts'
+import {
+  abandon,
+  cutOff,
+  expire,
+  putBack,
+  readAnswer,
+  settle,
+  type AttemptResult,
+  type Settlement,
+} from '../task/settle.ts'
 import type { ClaimedTask, TaskRequest } from '../task/task.ts'
 import { startOf } from '../task/task-change.ts'
 import { signedHeadersOf } from './attempt-headers.ts'
@@ -18,7 +27,6 @@ import type { AttemptSetting, Claimed } from './attempt-setting.ts'
 import type { FetchedBody } from './bodies.ts'
 import { isTooLate, latenessOf, NOT_LATE } from './lateness.ts'
 import { learn } from './learning.ts'
-import { cutOff, readAnswer } from './outcome.ts'
 import type { ServedLane } from './served-lane.ts'
 
 /** The target's own time-out goes first: it knows how far the request had come. */

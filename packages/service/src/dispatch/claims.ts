@@ -17,7 +17,7 @@ import type { AttemptSetting } from './attempt-setting.ts'
 import type { ServedLane, ServedQueue } from './served-lane.ts'
 import type { ServedPartition } from './served-partition.ts'
 import { portionsOf, type Portion } from './share.ts'
-import type { Mark } from './store-time.ts'
+import type { Mark } from './store-calls.ts'
 
 /**
  * Between portions the event loop hears who has answered meanwhile. Sent in one go, all that was claimed would be answered
@@ -165,4 +165,45 @@ function isSameQueue(one: Queue, other: Queue): boolean {
 
 function asksOf({ lane, limit, portions }: LanePart): Ask[] {
   return portions.map(({ of, count, end }) => ({ lane: lane.key, queue: of.key, count, limit, ...(end && { end }) }))
+}
+
+/**
+ * The attempts whose requests are under way, or wait for their bodies, each at its place in a list.
+ *
+ * Not in a map by task: a map that takes in and lets go all the time is packed anew every few hundred times, V8 leaves the
+ * old table pointing at the new one, and so each old table keeps all that came after it until the whole heap is cleaned.
+ * It made every attempt, with its request and its answer, outlive the collection of short-lived objects.
+ */
+export class UnderWay {
+  readonly #attempts: Attempt[] = []
+
+  get size(): number {
+    return this.#attempts.length
+  }
+
+  add(attempt: Attempt): void {
+    attempt.place = this.#attempts.push(attempt) - 1
+  }
+
+  remove({ place }: Attempt): void {
+    const last = this.#attempts.pop()!
+    if (last.place === place) return
+    this.#attempts[place] = last
+    last.place = place
+  }
+
+  /** Whoever cancels a task can wait for a look at each of them: there are no more than slots. */
+  of(taskId: string): Attempt | undefined {
+    return this.#attempts.find(attempt => attempt.taskId === taskId)
+  }
+
+  /** As of now: those that end meanwhile are still among them. */
+  all(): readonly Attempt[] {
+    return [...this.#attempts]
+  }
+
+  /** A machine that slept hears its alarms too late; the store's clock went on. */
+  ringOverdue(storeNow: number): void {
+    for (const attempt of this.all()) if (attempt.isOverdue(storeNow)) attempt.ring()
+  }
 }

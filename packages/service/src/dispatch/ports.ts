@@ -4,8 +4,7 @@ import type { Target } from '../targets/target.ts'
 import type { AcceptedTask } from '../task/task.ts'
 import type { DispatchEvents } from '../telemetry/events.ts'
 import type { SigningSecretsOf } from './signature.ts'
-import type { StoreCalls } from './store-calls.ts'
-import type { StoreTime } from './store-time.ts'
+import type { StoreCalls, StoreTime } from './store-calls.ts'
 
 /** The outside world of a dispatcher. */
 export interface DispatchPorts {

@@ -19,7 +19,7 @@ import type { ServedPartition } from './served-partition.ts'
 import type { Openings, WaitingQueue } from './share.ts'
 import type { Steered, Steering } from './steering.ts'
 import { ShutGates } from './shut-gates.ts'
-import type { StoreTime } from './store-time.ts'
+import type { StoreTime } from './store-calls.ts'
 
 /** A queue of a lane that is served here. */
 export interface ServedQueue extends WaitingQueue {

@@ -32,7 +32,7 @@ import { strictest } from '../task/strictest.ts'
 import { SYSTEM } from '../task/system.ts'
 import type { DispatchPorts } from './ports.ts'
 import type { ServedLane } from './served-lane.ts'
-import type { Mark } from './store-time.ts'
+import type { Mark } from './store-calls.ts'
 
 /** What is written is in force everywhere after so long. */
 const OLDEST_READING_MS = 2_000

@@ -15,7 +15,7 @@ import type { DispatchPorts } from './ports.ts'
 import { readLeased } from './read-tasks.ts'
 import type { ServedLane } from './served-lane.ts'
 import { ServedPartition } from './served-partition.ts'
-import type { Mark } from './store-time.ts'
+import type { Mark } from './store-calls.ts'
 
 /** Moves go side by side, but a fleet that starts must not storm its store. */
 const MOVES_AT_ONCE = 64

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { presets } from '@secondwind/resilience'
 import type { RecordStore } from '../stores/store.ts'
-import { putPolicy } from './put-policy.ts'
+import { putPolicy } from './policy-book.ts'
 
 /** What tasks without a policy of their own get. Where the tenant has a version of it, that one stays. */
 export async function seedDefaultPolicy(

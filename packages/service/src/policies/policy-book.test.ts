@@ -4,9 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import { openMemoryStore } from '../stores/sqlite/sqlite-store.ts'
 import type { RecordName } from '../stores/store.ts'
-import { PolicyBook } from './policy-book.ts'
-import { policyRecord } from './policy-records.ts'
-import { MOST_POLICIES, MOST_VERSIONS, putPolicy } from './put-policy.ts'
+import { MOST_POLICIES, MOST_VERSIONS, PolicyBook, policyRecord, putPolicy } from './policy-book.ts'
 
 const DOCUMENT: RetryPolicy = { ...presets.service.retry, policyId: 'payments' }
 const PAYMENTS = { tenant: 'default', policyId: 'payments' }

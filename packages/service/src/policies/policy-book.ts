@@ -1,16 +1,34 @@
+/**
+ * The policies: the newest version is a record whose version is the policy's, and each version is a record of its own.
+ */
 import type { Clock, RetryPolicy } from '@secondwind/resilience'
-import type { Page, PageAsk, RecordStore, StoredRecord } from '../stores/store.ts'
+import {
+  documentOf,
+  type AuditLine,
+  type Page,
+  type PageAsk,
+  type RecordName,
+  type RecordStore,
+  type StoredRecord,
+} from '../stores/store.ts'
 import type { PolicyInForce } from '../task/accept.ts'
 import type { AcceptedTask } from '../task/task.ts'
-import {
-  policyOf,
-  policyRecord,
-  policyVersionRecord,
-  policyVersionsOf,
-  type PolicyName,
-  type PolicyRecord,
-} from './policy-records.ts'
-import { putPolicy, type NewPolicy, type PutPolicy } from './put-policy.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { isRoomFor } from '../stores/record-pages.ts'
+import { writtenRecord } from '../stores/written-record.ts'
+
+/** Each tenant has policies of its own. */
+export interface PolicyName {
+  readonly tenant: string
+  readonly policyId: string
+}
+
+/** One version of a policy. */
+export interface PolicyRecord extends PolicyName {
+  readonly version: number
+  readonly document: RetryPolicy
+  readonly createdAt: number
+}
 
 /** Another instance may have written a newer version: this one sees it so much later at most. */
 const FRESH_MS = 1_000
@@ -144,4 +162,76 @@ function remember<Value>(known: Map<string, Value>, name: string, value: Value):
   known.set(name, value)
   const [oldest] = known.keys()
   if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest)
+}
+
+/** No name holds a line break, so that no two policies share an id. */
+export function policyRecord({ tenant, policyId }: PolicyName): RecordName {
+  return { kind: 'policy', id: `${tenant}\n${policyId}` }
+}
+
+export function policyVersionRecord(name: PolicyName, version: number): RecordName {
+  return { kind: 'policy-version', id: `${policyVersionsOf(name)}${String(version).padStart(6, '0')}` }
+}
+
+/** The ids of all versions of a policy begin so. */
+function policyVersionsOf({ tenant, policyId }: PolicyName): string {
+  return `${tenant}\n${policyId}\n`
+}
+
+/** The policy of a record of either kind. The record of a version is written once. */
+function policyOf(record: StoredRecord): PolicyRecord {
+  const { id, tenant, changedAt: createdAt } = record
+  const [, policyId = '', version = record.version] = id.split('\n')
+  return { tenant, policyId, version: Number(version), document: documentOf<RetryPolicy>(record), createdAt }
+}
+
+export interface NewPolicy extends PolicyName {
+  readonly document: RetryPolicy
+  /** The version that must be the newest; 0 when there must be none. Left out: any. */
+  readonly ifVersion?: number
+  readonly audit?: AuditLine
+}
+
+export type PutPolicy =
+  | { readonly kind: 'created' | 'same' | 'new-version'; readonly record: PolicyRecord }
+  /** Another version is the newest; `record` is that one, absent when there is none. */
+  | { readonly kind: 'conflict'; readonly record?: PolicyRecord }
+  /** The tenant has as many policies as it may; with a record, this policy has as many versions. */
+  | { readonly kind: 'full'; readonly record?: PolicyRecord }
+
+/** Of each tenant, and of each policy: a program that makes a policy for every task should send it with the task. */
+export const MOST_POLICIES = 1_000
+export const MOST_VERSIONS = 1_000
+
+/** Of callers that write the same policy at the same moment one succeeds at each try. */
+const MOST_TRIES = 20
+
+/** The same document again changes nothing; another one becomes the next version. */
+export async function putPolicy(
+  store: Pick<RecordStore, 'record' | 'records' | 'write'>,
+  policy: NewPolicy,
+): Promise<PutPolicy> {
+  const { tenant, document, ifVersion, audit } = policy
+  for (let tries = 1; ; tries++) {
+    const found = await store.record(policyRecord(policy))
+    const newest = found && policyOf(found)
+    const version = newest?.version ?? 0
+    if (version !== (ifVersion ?? version) || tries > MOST_TRIES)
+      return { kind: 'conflict', ...(newest && { record: newest }) }
+    if (newest !== undefined && isDeepStrictEqual(newest.document, document)) return { kind: 'same', record: newest }
+    if (newest !== undefined && version >= MOST_VERSIONS) return { kind: 'full', record: newest }
+    if (newest === undefined && !(await isRoomFor(store, { kind: 'policy', tenant, most: MOST_POLICIES })))
+      return { kind: 'full' }
+    const content = { tenant, document: { ...document } }
+    const written = await store.write(
+      [
+        { ...policyRecord(policy), ...content, ifVersion: version },
+        { ...policyVersionRecord(policy, version + 1), ...content, ifVersion: 0 },
+      ],
+      audit,
+    )
+    if (written.kind === 'conflict') continue
+    const record = policyOf(writtenRecord(written))
+    return { kind: newest === undefined ? 'created' : 'new-version', record }
+  }
 }

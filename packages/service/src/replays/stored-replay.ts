@@ -1,10 +1,9 @@
 /** A replay as the store keeps it: a record, and the counts of the tasks that it brought back. */
 import { documentOf, type AuditLine, type HistoryStore, type RecordStore, type StoredRecord } from '../stores/store.ts'
 import { writtenRecord } from '../stores/written-record.ts'
-import { partitionOf } from '../task/lane.ts'
+import { partitionOf, taskIdOf } from '../task/lane.ts'
 import { NO_COUNTS, type ReplayCounts } from '../task/replay/counts.ts'
 import type { ReplayDocument } from '../task/replay/replay.ts'
-import { taskIdOf } from '../task/task-id.ts'
 
 export interface StoredReplay {
   readonly replayId: string

@@ -1,7 +1,6 @@
 import type { GiveUpReason } from '@secondwind/resilience'
 import type { TaskOrder } from './accept.ts'
-import { destinationOf } from './destination.ts'
-import type { Lane } from './lane.ts'
+import { destinationOf, type Lane } from './lane.ts'
 import type { Task } from './task.ts'
 import { SYSTEM } from './system.ts'
 

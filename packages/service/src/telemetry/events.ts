@@ -3,6 +3,8 @@ import type { Lane } from '../task/lane.ts'
 import type { HoldReason } from '../task/lane-view.ts'
 import type { AttemptOutcome, TaskStatus } from '../task/task.ts'
 import type { TaskChange } from '../task/task-change.ts'
+import type { SeriesBook } from './series/series-book.ts'
+import type { EventStream } from './stream/event-stream.ts'
 
 /** What the dispatcher tells of, once it is written: plain data, and nobody's answer is waited for. */
 export interface DispatchEvents {
@@ -104,5 +106,24 @@ export function tellAll(listeners: readonly DispatchEvents[]): DispatchEvents {
     breakerChanged: event => listeners.forEach(listener => listener.breakerChanged(event)),
     orphan: event => listeners.forEach(listener => listener.orphan(event)),
     warning: (code, text) => listeners.forEach(listener => listener.warning(code, text)),
+  }
+}
+
+/** What can be watched while it happens: the stream of events, and the series. */
+export interface Live {
+  readonly stream: EventStream
+  readonly series: SeriesBook
+}
+
+/** To be told what the dispatcher does. */
+export function liveEvents({ stream, series }: Live): DispatchEvents {
+  return {
+    attemptEnded: event => series.attemptEnded(event),
+    taskChanged: (tenant, change) => stream.taskChanged(tenant, change),
+    taskEnded() {},
+    held() {},
+    breakerChanged() {},
+    orphan() {},
+    warning() {},
   }
 }

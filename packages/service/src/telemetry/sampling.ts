@@ -8,7 +8,7 @@ import { EVERY_TENANT, laneOf } from '../task/lane.ts'
 import type { Dispatching, HoldReason, LaneView } from '../task/lane-view.ts'
 import { TASK_STATUSES, type TaskStatus } from '../task/task.ts'
 import type { LaneReading } from './destinations.ts'
-import type { Live } from './live.ts'
+import type { Live } from './events.ts'
 import type { Slot } from './series/slot.ts'
 
 export interface SamplingOptions extends Live {

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { destinationFrom } from '../../task/destination.ts'
+import { destinationFrom } from '../../task/lane.ts'
 import { didYouMean } from '../requests/near-words.ts'
 import { Refusal } from './refusal.ts'
 

@@ -1,8 +1,7 @@
 import type { Problem } from '@secondwind/resilience'
 import { ownerOf, type Caller } from '../../access/caller.ts'
 import type { StandingOrders } from '../../steering/standing-orders.ts'
-import { destinationFrom } from '../../task/destination.ts'
-import { laneKey, laneOf } from '../../task/lane.ts'
+import { destinationFrom, laneKey, laneOf } from '../../task/lane.ts'
 import { Refusal } from '../answers/refusal.ts'
 import { didYouMean } from '../requests/near-words.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DEFAULT_POLICY } from '@secondwind/resilience'
 import { describe, it } from 'vitest'
-import { putPolicy } from '../../policies/put-policy.ts'
+import { putPolicy } from '../../policies/policy-book.ts'
 import { refusalOf, serve } from '../api.test-kit.ts'
 
 const PAYMENTS = { policyId: 'payments', maxAttempts: 8, initialDelayMs: 1_000, maxDelayMs: 60_000 }

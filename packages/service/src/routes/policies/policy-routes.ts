@@ -1,8 +1,12 @@
 import type { PolicyVersion } from '@secondwind/client'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { PolicyBook } from '../../policies/policy-book.ts'
-import type { PolicyName, PolicyRecord } from '../../policies/policy-records.ts'
-import { MOST_POLICIES, MOST_VERSIONS } from '../../policies/put-policy.ts'
+import {
+  MOST_POLICIES,
+  MOST_VERSIONS,
+  type PolicyBook,
+  type PolicyName,
+  type PolicyRecord,
+} from '../../policies/policy-book.ts'
 import type { Page } from '../../stores/store.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'

@@ -7,7 +7,7 @@ import { actOnReplay, MOST_REPLAYS, planReplay, type Operator } from '../../repl
 import { listReplays } from '../../replays/list-replays.ts'
 import { countsOf, findReplay, type StoredReplay } from '../../replays/stored-replay.ts'
 import { PLAN_DEFAULTS, type ReplayAction, type ReplayPlan } from '../../task/replay/replay.ts'
-import { TASK_ID_BYTES } from '../../task/task-id.ts'
+import { TASK_ID_BYTES } from '../../task/lane.ts'
 import { replayTold } from '../../telemetry/replay-tidings.ts'
 import { Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'

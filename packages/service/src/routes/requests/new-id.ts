@@ -1,5 +1,5 @@
 import type { Random } from '@secondwind/resilience'
-import { TASK_ID_BYTES, taskIdOf } from '../../task/task-id.ts'
+import { TASK_ID_BYTES, taskIdOf } from '../../task/lane.ts'
 
 /** A UUIDv7 for something that is no task: its last byte is any. */
 export function newId(now: number, random: Random): string {

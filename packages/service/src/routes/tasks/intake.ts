@@ -1,7 +1,7 @@
 /** From what a caller asked for to a task that the store can take: an order that is right, or every problem at once. */
 import type { Problem } from '@secondwind/resilience'
 import { check } from '@secondwind/resilience/rules'
-import { newTaskId } from '../../new-task-id.ts'
+import { newTaskId } from '../../task/lane.ts'
 import type { PolicyBook } from '../../policies/policy-book.ts'
 import { storeTimeAt } from '../../stores/store-clock.ts'
 import type { BodyRecord } from '../../stores/store.ts'

@@ -1,6 +1,6 @@
 import { isHostName } from '../../host-name.ts'
 import { REDACTED } from '../../secrets.ts'
-import { destinationOf } from '../../task/destination.ts'
+import { destinationOf } from '../../task/lane.ts'
 import { sentence } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { isWellFormed } from '../requests/well-formed.ts'

@@ -1,8 +1,7 @@
 import type { GiveUpReason } from '@secondwind/resilience'
 import type { NewTask } from '../../task/accept.ts'
-import { laneKey, partitionOf, queueKey } from '../../task/lane.ts'
+import { laneKey, partitionOf, queueKey, TASK_ID_BYTES, taskIdOf } from '../../task/lane.ts'
 import type { Settlement } from '../../task/settle.ts'
-import { TASK_ID_BYTES, taskIdOf } from '../../task/task-id.ts'
 import type { AttemptEnd, AttemptRow, ClaimedTask, HeldBack, Progress, Queue, Task } from '../../task/task.ts'
 import type { PutBack, Replay } from '../store.ts'
 

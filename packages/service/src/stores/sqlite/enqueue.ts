@@ -1,8 +1,7 @@
 /** Takes in what is new: key and task are one write. */
 import { strict as assert } from 'node:assert'
 import { hash } from 'node:crypto'
-import { laneOf } from '../../task/lane.ts'
-import { isTaskId } from '../../task/task-id.ts'
+import { isTaskId, laneOf } from '../../task/lane.ts'
 import type { Enqueued } from '../store.ts'
 import { bodyBytes, PROGRESS, wholeTasks, type NewRow } from './rows.ts'
 import type { Writer } from './writer.ts'

@@ -8,7 +8,7 @@
  *   status PENDING, due-first   the queues of the lanes, merged
  *   else                        by arrival: the lanes merged, or all tasks
  */
-import { TASK_ID_BYTES, taskIdOf } from '../../task/task-id.ts'
+import { TASK_ID_BYTES, taskIdOf } from '../../task/lane.ts'
 import { cursorOf } from '../cursor.ts'
 import { NoIndexError, type ListedTask, type Page, type TaskFilter, type TasksPage } from '../store.ts'
 import { whereAll, type Connection } from './connection.ts'

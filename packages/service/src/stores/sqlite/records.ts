@@ -1,6 +1,6 @@
 /** Records of operators and tenants, and the audit: written together, read apart. */
 import { randomInt } from 'node:crypto'
-import { TASK_ID_BYTES, taskIdOf } from '../../task/task-id.ts'
+import { TASK_ID_BYTES, taskIdOf } from '../../task/lane.ts'
 import { cursorOf } from '../cursor.ts'
 import type {
   AuditEntry,

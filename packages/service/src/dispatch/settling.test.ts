@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { Outbox } from './outbox.ts'
+import { Outbox } from './settling.ts'
 
 /** An outbox whose calls are answered by hand. */
 function setting() {
