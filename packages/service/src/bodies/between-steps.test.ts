@@ -4,7 +4,7 @@ import { seededRandom, virtualClock, type VirtualClock } from '@secondwind/resil
 import { describe, it } from 'vitest'
 import { Refusal } from '../routes/answers/refusal.ts'
 import { DEFAULT_LIMITS } from '../routes/context.ts'
-import { withBodiesKept } from '../routes/tasks/large-bodies.ts'
+import { withBodiesKept } from '../routes/tasks/hand-over.ts'
 import { newTask, TENANT } from '../stores/exam/tasks.test-kit.ts'
 import { openMemoryStore } from '../stores/sqlite/sqlite-store.ts'
 import type { Store } from '../stores/store.ts'

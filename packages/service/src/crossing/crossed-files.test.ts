@@ -7,8 +7,8 @@ import { temporaryDirectory } from '../service.test-kit.ts'
 
 const CHILD = fileURLToPath(new URL('crossing-child.test-kit.ts', import.meta.url))
 
-/** May only go down. */
-const MOST_FILES = 113
+/** May only go down. One is for the thread that moves the log: on a busy machine it works during each task. */
+const MOST_FILES = 80
 
 /** Shorter than the test's own limit, so that a service that hangs is ended. */
 const TIMEOUT_MS = 50_000

@@ -3,14 +3,14 @@ import { addAudit } from './access/audit.ts'
 import { addKeys } from './access/keys.ts'
 import { addSecrets } from './access/secrets.ts'
 import { addTenants } from './access/tenants.ts'
-import { asLine } from './answers/as-line.ts'
-import { drainRefused } from './answers/draining.ts'
 import {
   answerBrokenRequest,
   answerConnect,
   answerExpectation,
   answerLine,
+  asLine,
   createErrorHandler,
+  drainRefused,
   sendRefusal,
 } from './answers/error-handler.ts'
 import { RefusalLog } from './answers/refusal-log.ts'
@@ -25,22 +25,19 @@ import { addDestinations } from './destinations/list-destinations.ts'
 import { addOpenApi, describeApi } from './openapi.ts'
 import { addPolicies } from './policies/policy-routes.ts'
 import { addReplays } from './replays/replay-routes.ts'
-import { foreign, guardJsonRequests, guardRequests } from './requests/guard.ts'
-import { knowCallers } from './requests/caller.ts'
+import { createRequestIds, foreign, guardJsonRequests, guardRequests, knowCallers } from './requests/door.ts'
 import { boundConnections } from './requests/connections.ts'
 import { openGate } from './requests/gate.ts'
 import { readJsonBodies } from './requests/json-body.ts'
-import { createRequestIds } from './requests/request-ids.ts'
 import { AJV_OPTIONS } from './requests/validation.ts'
 import { addMetrics, addServiceState } from './service-state.ts'
-import { createIntakeLimit } from './tasks/intake-limit.ts'
+import { createIntakeLimit, createSharedTurn } from './tasks/intake.ts'
 import { addTaskLists } from './tasks/lists.ts'
 import { addOneTask } from './tasks/one-task.ts'
-import { createSharedTurn } from './tasks/shared-turn.ts'
 import { sharingViews } from './tasks/shared-views.ts'
 import { addSubmitBatch } from './tasks/submit-batch.ts'
 import { addSubmitTask } from './tasks/submit-task.ts'
-import { knowingTargetUrls } from './tasks/target-url.ts'
+import { knowingTargetUrls } from './tasks/target.ts'
 import { addEvents } from './watching/events.ts'
 import { addSeries } from './watching/series.ts'
 

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { KeyRing } from '../access/key-ring.ts'
 import { openMemoryStore } from '../stores/sqlite/sqlite-store.ts'
-import { redactHeaders } from './answers/redaction.ts'
+import { redactHeaders } from './tasks/task-view.ts'
 import { attempt, claim, startApi, TASK, type Answered, type Served } from './api.test-kit.ts'
 import {
   brokenOf,

@@ -1,15 +1,14 @@
 /** Every way in which a request can fail, answered in one form. */
 import type { Clock, Random } from '@secondwind/resilience'
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { STATUS_CODES, type ServerResponse } from 'node:http'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { InvalidCursorError, NoIndexError, StoreUnavailableError } from '../../stores/store-errors.ts'
-import { asLine } from './as-line.ts'
-import { hangUpSoon } from './draining.ts'
 import type { RefusalLog } from './refusal-log.ts'
 import { refusalOfShape } from '../requests/validation.ts'
 import { comeBackAfter, PROBLEM_JSON, problemDetails, Refusal, sentence, type RefusalCode } from './refusal.ts'
+import { hasBody } from '../requests/body-headers.ts'
 
 /** A disk that was full has room again, a connection is back: a few seconds are enough to look. */
 const STORE_WAIT_MS = 5_000
@@ -146,4 +145,47 @@ function answerOnSocket(refusal: Refusal, socket: Duplex, { requestId, clock }: 
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
   hangUpSoon(socket, clock)
+}
+
+/** An answer as JSON that ends its line: a shell's prompt does not stick to it. */
+export function asLine(answer: unknown): string {
+  return `${JSON.stringify(answer)}\n`
+}
+
+/** A caller that is still sending so late, or so much, has had the time to hear. */
+const DRAIN_MS = 2_000
+const DRAIN_BYTES = 33_554_432
+
+/**
+ * Reads on, and throws away, what comes in behind a refusal. A connection that is closed while its client sends is a network
+ * error to it, which it would try again; the refusal would never be read.
+ */
+export function drainRefused(api: FastifyInstance, clock: Clock): void {
+  api.addHook('onSend', (request, reply, payload, done) => {
+    if (reply.statusCode >= 400 && hasBody(request.headers) && !request.raw.complete) {
+      void reply.removeHeader('connection')
+      drain(request.raw, clock)
+    }
+    done(null, payload)
+  })
+}
+
+function drain(incoming: IncomingMessage, clock: Clock): void {
+  let left = DRAIN_BYTES
+  incoming.on('data', (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) incoming.destroy()
+  })
+  incoming.resume()
+  hangUpSoon(incoming, clock)
+}
+
+/** Whoever does not close its own side has had the time to: it would keep a descriptor for as long as it likes. */
+function hangUpSoon(stream: Duplex | IncomingMessage, clock: Clock): void {
+  const closed = new AbortController()
+  stream.once('close', () => closed.abort())
+  void clock.sleep(DRAIN_MS, closed.signal).then(
+    () => stream.destroy(),
+    () => undefined,
+  )
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '@secondwind/resilience'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
-import { holderOf, isTenant, NOBODY } from '../requests/holder.ts'
+import { holderOf, isTenant, NOBODY } from '../requests/gate.ts'
 import type { Refusal } from './refusal.ts'
 
 /** Enough to see who knocks, and from a few lines of them what for. */

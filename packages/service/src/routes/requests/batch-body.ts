@@ -1,8 +1,7 @@
 /** A batch as it arrives: a list, or a line for each task. Its items are counted here, and parsed one by one later. */
 import type { FastifyInstance } from 'fastify'
 import { Refusal } from '../answers/refusal.ts'
-import { notJson, readBodies, readDocument, textOf } from './json-body.ts'
-import { splitList } from './json-text.ts'
+import { notJson, readBodies, readDocument, splitList, textOf } from './json-body.ts'
 
 /** The texts of the items. One that is not JSON is refused alone, but in a list: where its items end is not certain then. */
 export class Batch {

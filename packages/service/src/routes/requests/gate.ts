@@ -16,10 +16,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { comeBackAfter, Refusal } from '../answers/refusal.ts'
 import type { ApiContext, ApiLimits } from '../context.ts'
 import { accessOf, isList } from '../schemas/operation.ts'
-import { holderOf } from './holder.ts'
-import { Parts } from './parts.ts'
 import { addRouteHooks } from './route-hooks.ts'
 import { whenTaken } from './when-taken.ts'
+import type { Caller } from '../../access/caller.ts'
+import { EVERY_TENANT } from '../../task/lane.ts'
+import { shares } from '@secondwind/resilience/rules'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -155,4 +156,51 @@ function tooMany(roll: number): Refusal {
     detail: `Too many requests of this tenant, or of all together, are under way; try again in ${headers['retry-after']} s.`,
     headers,
   })
+}
+
+/** Whoever showed no key, or none that is good. No tenant has this name. */
+export const NOBODY = ''
+
+/**
+ * In whose part it counts what somebody asks for: operators have one together. What the framework refuses by itself, an
+ * address that it cannot read for example, was asked for before anybody could say by whom.
+ */
+export function holderOf(caller: Pick<Caller, 'tenant' | 'isOperator'> | null | undefined): string {
+  if (!caller) return NOBODY
+  return caller.isOperator ? EVERY_TENANT : caller.tenant
+}
+
+export function isTenant(holder: string): boolean {
+  return holder !== NOBODY && holder !== EVERY_TENANT
+}
+
+/** How much each holder has of something shared. A holder takes no more than nine times the part that is then free. */
+class Parts {
+  readonly #all: number
+  readonly #parts = new Map<string, number>()
+  #taken = 0
+
+  constructor(all: number) {
+    this.#all = all
+  }
+
+  of(holder: string): number {
+    return this.#parts.get(holder) ?? 0
+  }
+
+  hasRoom(holder: string, count: number): boolean {
+    return shares.mostFor({ free: this.#all - this.#taken, ofTenant: this.of(holder), ofLane: 0 }) >= count
+  }
+
+  take(holder: string, count: number): void {
+    this.#taken += count
+    this.#parts.set(holder, this.of(holder) + count)
+  }
+
+  giveBack(holder: string, count: number): void {
+    const own = this.of(holder) - count
+    this.#taken -= count
+    if (own === 0) this.#parts.delete(holder)
+    else this.#parts.set(holder, own)
+  }
 }

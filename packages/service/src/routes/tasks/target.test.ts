@@ -2,9 +2,7 @@ import fc from 'fast-check'
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import type { Read } from './read.ts'
-import { readBody } from './target-body.ts'
-import { readHeaders } from './target-headers.ts'
-import { knowingTargetUrls, readTargetUrl } from './target-url.ts'
+import { knowingTargetUrls, readBody, readHeaders, readTargetUrl } from './target.ts'
 
 const sayOf = (read: Read<unknown>): string[] =>
   'value' in read ? [] : read.problems.map(({ at, say }) => `${at} ${say}`)

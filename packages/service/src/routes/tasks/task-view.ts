@@ -5,8 +5,8 @@ import { explain } from '../../task/explain.ts'
 import { holdOn, type Dispatching, type Hold } from '../../task/lane-view.ts'
 import { laneKey } from '../../task/lane.ts'
 import type { Task } from '../../task/task.ts'
-import { redactHeaders } from '../answers/redaction.ts'
 import type { ApiContext } from '../context.ts'
+import { isSecretName, REDACTED } from '../../secrets.ts'
 
 /** A task as it is read, with the sentence that says why it waits. */
 export function taskView(task: Task | ListedTask, context: ApiContext): RetryTask {
@@ -100,4 +100,16 @@ const FIRST_VERSION = 1
 export function asCreated(task: NewTask): Task {
   const { dueAt: nextAttemptAt, queue } = task
   return { ...task, state: { status: 'PENDING', nextAttemptAt, queue }, version: FIRST_VERSION }
+}
+
+type Headers = { readonly [name: string]: string }
+
+/** The same headers for everybody's eyes. Most have no secret, and come back as they are. */
+export function redactHeaders(headers: Headers): Headers {
+  for (const name in headers)
+    if (isSecretName(name))
+      return Object.fromEntries(
+        Object.entries(headers).map(([each, value]) => [each, isSecretName(each) ? REDACTED : value]),
+      )
+  return headers
 }

@@ -7,7 +7,7 @@ import { EVENT_TYPES, type EventType } from '../../telemetry/stream/stream-event
 import { comeBackAfter, Refusal } from '../answers/refusal.ts'
 import type { ApiContext } from '../context.ts'
 import { readDestination } from '../destinations/find-destination.ts'
-import { callerOf } from '../requests/caller.ts'
+import { callerOf } from '../requests/door.ts'
 import { invalid } from '../requests/validation.ts'
 import { whenTaken } from '../requests/when-taken.ts'
 import { refusals } from '../schemas/answers.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { DEEPEST, isOvergrown, MOST_PARTS, splitList } from './json-text.ts'
+import { DEEPEST, isOvergrown, MOST_PARTS, splitList } from './json-body.ts'
 
 const nested = (depth: number, inside: string): string =>
   `${'[{"a":'.repeat(depth / 2)}${inside}${'}]'.repeat(depth / 2)}`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
-import { createSharedTurn } from './shared-turn.ts'
+import { createSharedTurn } from './intake.ts'
 
 describe('a shared turn', () => {
   it('lets all who came in one turn of the event loop go on one after the other, in their order', async () => {
