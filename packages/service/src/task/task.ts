@@ -9,12 +9,12 @@ import type { GateReason } from './lane-view.ts'
  *               claim                settle
  *   PENDING ───────────► IN_FLIGHT ───────────► SUCCEEDED
  *     ▲  ▲                  │ │
- *     │  └── settle, release┘ └───── settle ───► EXHAUSTED
+ *     │  └────── settle ────┘ └───── settle ───► EXHAUSTED
  *     └──────────────────── replay ──────────────────┘
  *   PENDING ── cancel ──► CANCELLED;  IN_FLIGHT: marked, and the settle that follows ends it
  *   PENDING ── expire ──► EXHAUSTED { deadline }
  *
- *  1. Only the holder of the newest lease token can settle or release.
+ *  1. Only the holder of the newest lease token can settle. A settle may put the task back as it stood.
  *  2. `attemptNumber` grows only when something was sent, or may have been.
  *  3. A finished task changes only by a replay: the next generation, attempts from 0, time from now.
  */
