@@ -31,7 +31,7 @@ function queueBefore() {
     assert.ok(batch !== undefined && answer !== undefined)
     committed++
     const outcomes = batch.calls.map(([verb]) => ({ kind: 'done', answer: verb }) as const)
-    answer.resolve({ outcomes, hints: [], ...change })
+    answer.resolve({ outcomes, hints: [], hasWritten: true, ...change })
   }
   const verbs = (): string[][] => batches.map(({ calls }) => calls.map(([verb]) => verb))
   return { queue, commit, verbs, batches, answers, faults, hints }
@@ -125,6 +125,17 @@ describe('calls to a store', () => {
       ['rejected', 'fulfilled'],
     )
     assert.deepEqual(faults, [fault])
+  })
+
+  it('end a problem of the file only when they have written to it', async () => {
+    const { queue, commit, faults } = queueBefore()
+    for (const hasWritten of [false, true]) {
+      void queue.ask('endsTold', [])
+      await settled()
+      commit({ hasWritten })
+      await settled()
+    }
+    assert.deepEqual(faults, [undefined])
   })
 
   it('all fail when the worker has ended, and what is asked later is asked there again', async () => {

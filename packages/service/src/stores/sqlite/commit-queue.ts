@@ -17,7 +17,7 @@ export interface CommitQueueOptions {
   /** Without a disk there is no wait to share: no call waits for others, and no turn passes in virtual time. */
   readonly isInMemory: boolean
   readonly onHint: (hint: Hint) => void
-  /** Told of each commit that succeeded, and of each call that the file or the disk made fail. */
+  /** Told of each commit that wrote something, and of each call that the file or the disk made fail. */
   readonly onWrite: (fault: Fault | undefined) => void
 }
 
@@ -107,9 +107,9 @@ export class CommitQueue {
     const instant = now()
     this.#underWay++
     try {
-      const { outcomes, hints } = await commit({ now: instant, calls: batch.map(({ call }) => call) })
+      const { outcomes, hints, hasWritten } = await commit({ now: instant, calls: batch.map(({ call }) => call) })
       batch.forEach((each, at) => this.#answer(each, outcomes[at], instant))
-      if (outcomes.every(({ kind }) => kind === 'done')) onWrite(undefined)
+      if (hasWritten && outcomes.every(({ kind }) => kind === 'done')) onWrite(undefined)
       for (const hint of hints) onHint(hint)
     } catch (error) {
       for (const { reject } of batch) reject(error)

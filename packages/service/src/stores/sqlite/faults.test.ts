@@ -61,6 +61,8 @@ describe('a disk that is full', () => {
     assert.match(problem!, /^the disk of tasks\.db is full/)
     assert.equal(lasting, undefined, 'it passes, and nothing that was taken is lost by it')
     assert.ok(!problem!.includes(directory), 'strangers read this')
+    await store.beat({ instance: 'one', largeFrom: { tasks: 9, lanes: 9 } })
+    assert.match((await store.health()).problem ?? '', /is full/, 'a call that writes nothing proves nothing')
     for (const taskId of taken) assert.equal((await store.get([taskId]))[0]?.state.status, 'PENDING')
     assert.equal(await pendingIn(store), taken.length)
     await store.close()

@@ -16,6 +16,8 @@ export interface Committed {
   /** One for each call. */
   readonly outcomes: readonly Outcome[]
   readonly hints: readonly Hint[]
+  /** Whether the file was changed: only then does a success prove that it can be. */
+  readonly hasWritten: boolean
 }
 
 export type Outcome = { readonly kind: 'done'; readonly answer: unknown } | Failure
@@ -52,6 +54,7 @@ export function createWorker(writer: Writer, path: string): (batch: Batch) => Co
 
   return ({ now, calls }) => {
     writer.now = now
+    writer.hasWritten = false
     const outcomes = new Map<Call, Outcome>()
     for (const call of calls) if (IN_MEMORY.has(call[0])) outcomes.set(call, { kind: 'done', answer: run(call) })
     const hints: Hint[] = []
@@ -59,7 +62,7 @@ export function createWorker(writer: Writer, path: string): (batch: Batch) => Co
       calls.filter(([verb]) => !IN_MEMORY.has(verb)),
       { outcomes, hints },
     )
-    return { outcomes: calls.map(call => outcomes.get(call) ?? NOT_RUN), hints }
+    return { outcomes: calls.map(call => outcomes.get(call) ?? NOT_RUN), hints, hasWritten: writer.hasWritten }
   }
 }
 

@@ -15,6 +15,8 @@ export interface Writer {
   lastAttempt: number
   /** Another number whenever a record was written that beats tell of. */
   recordsVersion: number
+  /** Whether a transaction has changed the file since this was set to false. */
+  hasWritten: boolean
   readonly connection: Connection
   readonly stewards: Stewards
   readonly lanes: Lanes
@@ -43,6 +45,7 @@ export function createWriter(connection: Connection): Writer {
     lastTask: 0,
     lastAttempt: 0,
     recordsVersion: 0,
+    hasWritten: false,
     connection,
     stewards: createStewards(),
     lanes,
@@ -68,8 +71,10 @@ export function createWriter(connection: Connection): Writer {
         const changesBefore = countChanges()?.[0]
         const result = act()
         lanes.flush()
-        if (countChanges()?.[0] !== changesBefore) writeInstant(writer.now)
+        const isChanged = countChanges()?.[0] !== changesBefore
+        if (isChanged) writeInstant(writer.now)
         connection.exec('commit')
+        writer.hasWritten ||= isChanged
         return result
       } catch (error) {
         lanes.undo()
