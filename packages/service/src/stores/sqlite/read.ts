@@ -1,4 +1,6 @@
 /** Reads of what is there now, on a connection that sees all that was committed: tasks, queues, leases, memories. */
+import { strict as assert } from 'node:assert'
+import { laneKey } from '../../task/lane.ts'
 import type { Task } from '../../task/task.ts'
 import { cursorOf } from '../cursor.ts'
 import type { LaneMemory, LaneRecord, LeaseHead, LeasesPage, Page, PartitionsPage, QueueHead } from '../store.ts'
@@ -17,14 +19,7 @@ const QUEUES = cursorOf('queues', 'number')
 const LEASES = cursorOf('leases', 'number', 'number')
 const MEMORIES = cursorOf('memories', 'number', 'string')
 
-type LeaseRow = readonly [
-  seq: number,
-  taskId: string,
-  tenant: string,
-  destination: string,
-  token: string,
-  endsAt: number,
-]
+type LeaseRow = readonly [seq: number, partition: number, token: string, endsAt: number]
 
 export function taskReader(connection: Connection): TaskReader {
   const byId = wholeTasks(connection, 'task_id = ?')
@@ -34,13 +29,10 @@ export function taskReader(connection: Connection): TaskReader {
   const nameOf = connection.row<[tenant: string, destination: string, queue: string]>(
     'select tenant, destination, key from queue join lane using (lane_id) where queue_id = ?',
   )
-  // All leases are read and put in order: half a millisecond for ten thousand, at a take and after a loss.
-  const readLeases = connection.rows<LeaseRow>(
-    `select seq, task_id, tenant, destination, lease.token, ends_at
-     from lease join task using (seq) join lane using (lane_id)
-     where (ends_at, seq) > (?, ?) and ends_at <= ? and (?4 is null or lease.token = ?4)
-       and partition in (select value from json_each(?))
-     order by ends_at, seq limit ?`,
+  // All leases are read and put in order: as many as there are requests under way.
+  const readLeases = connection.rows<LeaseRow>('select seq, partition, token, ends_at from lease')
+  const taskOf = connection.row<[taskId: string, tenant: string, destination: string]>(
+    'select task_id, tenant, destination from task join lane using (lane_id) where seq = ?',
   )
   const readMemories = connection.rows<[partition: number, lane: string, memory: string]>(
     `select partition, lane, memory from memory
@@ -69,18 +61,23 @@ export function taskReader(connection: Connection): TaskReader {
       return { items }
     },
 
-    leases({ partitions, token = null, haveEnded, cursor, limit }, now) {
-      const place = cursor === undefined ? [-1, 0] : LEASES.read(cursor)
-      const until = haveEnded ? now : Number.MAX_SAFE_INTEGER
-      const rows = readLeases(...place, until, token, JSON.stringify(partitions), limit)
-      const items = rows.map(([, taskId, tenant, destination, by, endsAt]) => ({
-        taskId,
-        lane: `${tenant} ${destination}`,
-        token: by,
-        endsAt,
-      }))
+    leases({ partitions, token, haveEnded, cursor, limit }, now) {
+      const [lastEnd, lastSeq] = cursor === undefined ? [-1, 0] : LEASES.read(cursor)
+      const asked = new Set(partitions)
+      const rows = readLeases()
+        .filter(
+          ([, partition, by, endsAt]) => asked.has(partition) && (token ?? by) === by && (!haveEnded || endsAt <= now),
+        )
+        .filter(([seq, , , endsAt]) => endsAt > lastEnd || (endsAt === lastEnd && seq > lastSeq))
+        .toSorted((one, other) => one[3] - other[3] || one[0] - other[0])
+        .slice(0, limit)
+      const items = rows.map(([seq, , by, endsAt]) => {
+        const [taskId = '', tenant = '', destination = ''] = taskOf(seq) ?? []
+        assert(taskId !== '', 'every lease is of a task')
+        return { taskId, lane: laneKey({ tenant, destination }), token: by, endsAt }
+      })
       const last = rows.length === limit ? rows.at(-1) : undefined
-      return { items, ...(last && { nextCursor: LEASES.write([last[5], last[0]]) }) }
+      return { items, ...(last && { nextCursor: LEASES.write([last[3], last[0]]) }) }
     },
 
     memories({ partitions, cursor, limit }) {
