@@ -1,7 +1,7 @@
 /** The embedded store, as the service opens it, and what a steward does with it. */
 import { systemClock } from '@secondwind/resilience'
 import { randomUUID } from 'node:crypto'
-import { policyRecord, policyVersionRecord } from '../../../packages/service/dist/policies/policy-records.js'
+import { policyRecord, policyVersionRecord } from '../../../packages/service/dist/policies/policy-book.js'
 import { openSqliteStore } from '../../../packages/service/dist/stores/sqlite/sqlite-store.js'
 import type { Store } from '../../../packages/service/dist/stores/store.js'
 import type { NewTask } from '../../../packages/service/dist/task/accept.js'

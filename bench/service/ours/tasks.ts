@@ -2,8 +2,7 @@
 import { presets } from '@secondwind/resilience'
 import { hash, randomBytes } from 'node:crypto'
 import { accept, type NewTask, type PolicyInForce } from '../../../packages/service/dist/task/accept.js'
-import { laneKey, partitionOf } from '../../../packages/service/dist/task/lane.js'
-import { TASK_ID_BYTES, taskIdOf } from '../../../packages/service/dist/task/task-id.js'
+import { laneKey, partitionOf, TASK_ID_BYTES, taskIdOf } from '../../../packages/service/dist/task/lane.js'
 import { BODY, headersOf } from '../delivery.ts'
 
 const DOCUMENT = presets.service.retry
